@@ -22,9 +22,9 @@ from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
 from seraph._sweep import NumbaSweep, PairTerms, PointsInMemory, one_blas_thread
-from seraph._sweep._chunks import ChunkedPoints, compute, persist, tree, unique
+from seraph._sweep._chunks import ChunkedPoints, add_tree, compute, make_unique, persist
 from seraph._sweep._dask import DaskSweep, cluster
-from seraph._sweep._tasks import Request, sampled_pairs, tile, total
+from seraph._sweep._tasks import Request, add, sum_differences, sum_tile
 
 M, RANK = 64, 20  # features, and the rank that a fit starts with
 UNLABELED = PairTerms(np.empty(0, dtype=np.intp), mu=0.1)
@@ -64,10 +64,11 @@ def costs_on_a_worker(dtype, side=8192, n_sampled=1 << 18):
     with one_blas_thread(), dask.config.set(scheduler="synchronous"):
         return Costs(
             *(
-                cpu(lambda: tile(Request(P, UNLABELED, wrt), 0, X, None, Y, None)) / side**2
+                cpu(lambda: sum_tile(Request(P, UNLABELED, wrt), 0, X, None, Y, None)) / side**2
                 for wrt in ("factor", "metric")
             ),
-            cpu(lambda: sampled_pairs(Request(P, UNLABELED, "factor"), 0, D)) / n_sampled,
+            cpu(lambda: sum_differences(Request(P, UNLABELED, "factor"), D, 0, 1, 0.1))
+            / n_sampled,
             cpu(lambda: ChunkedPoints.read(points)) / n_sampled,
         )
 
@@ -82,13 +83,13 @@ def cost_of_a_task(n_parts=60):
     tiles = [(a, b) for a in range(n_parts) for b in range(a, n_parts)]
 
     def run():
-        name = unique("seraph-nothing")
+        name = make_unique("seraph-nothing")
         graph = dict(points.dask)
         graph[name] = Request(np.zeros((RANK, M)), UNLABELED, "factor")
         for a, b in tiles:
             graph[name, a, b] = (_nothing, name, (points.name, a, 0), (points.name, b, 0))
         keys = [(name, *both) for both in tiles]
-        compute(graph, tree(graph, keys, total, unique("seraph-sum")))
+        compute(graph, add_tree(graph, keys, add, make_unique("seraph-sum")))
 
     return cpu(run) / len(tiles)
 

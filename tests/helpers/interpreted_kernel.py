@@ -54,11 +54,11 @@ def errors_of_samples():
         near = (i >= k) & ((i - k) // 512 == (j - k) // 512)
         edge = (i < k) & (j >= k) & (j < k + 128)
         # The tiles of few labeled rows are those of the plan.
-        strips, _ = plan.tiles(k, k, 512, 64, unlabeled=False)
+        strips = plan.tiles(k, k, 512, 64, mu=0.0)
         met = np.zeros((n, n), dtype=bool)
-        for rows, across in strips:
-            for columns in across:
-                met[rows, columns] = True
+        for strip in strips:
+            for columns in strip.columns:
+                met[strip.rows, columns] = True
         known = met[i, j] | met[j, i] if few else (j < k) & (i // 512 == j // 512)
         for wrt in ("metric", "factor"):
             single = TorchSweep(X.astype(np.float32), "cpu")

@@ -485,13 +485,13 @@ def test_points_that_do_not_fit_are_read_twice_for_a_sum_by_the_factor(
 def test_wide_points_are_projected_once_for_all_tiles(client, small_parts, rng, monkeypatch):
     X, P = rng.normal(size=(200, 90)) / 9.0, rng.normal(size=(5, 90))
     requests = []
-    real = _dask._Parts.swept_by_projections
+    real = _dask._Parts.sum_projections
 
     def spied(parts, request):
         requests.append(request)
         return real(parts, request)
 
-    monkeypatch.setattr(_dask._Parts, "swept_by_projections", spied)
+    monkeypatch.setattr(_dask._Parts, "sum_projections", spied)
     terms = PairTerms(np.repeat([0, 1], 10), mu=0.3)
     sweep = _dask.DaskSweep(da.from_array(X, chunks=(50, 90)))
     value, gradient = sweep(P, terms, "factor")
@@ -538,7 +538,7 @@ def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
     monkeypatch.setattr(_dask, "_MIN_ROWS", 100)
     monkeypatch.setattr(_dask, "_free_memory", lambda: [30_000.0])
     parts = _dask._Parts(X, np.zeros(20, dtype=int))
-    strips = list(parts.strips())
+    strips = list(parts.pair_other_parts())
     everything = [tile for strip in strips for tile in strip]
     n = len(parts.edges) - 1
     assert sorted(everything) == [(a, b) for a in range(n) for b in range(max(a, 1), n)]
@@ -720,7 +720,7 @@ def test_a_large_sample_is_one_of_tiles(client, data, monkeypatch, chunked):
     X, y, _ = data
     points = da.from_array(X, chunks=(60, 6)) if chunked else X
     gathered = []
-    monkeypatch.setattr(_dask, "_gathered", lambda *args: gathered.append(args))
+    monkeypatch.setattr(_dask, "_gather", lambda *args: gathered.append(args))
     every = SERAPH(backend="dask", **FEW).fit(points, y)
     some, same, other = (
         SERAPH(backend="dask", unlabeled_pairs=0.5, random_state=seed, **FEW).fit(points, y)

@@ -2,21 +2,26 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from seraph._sweep import _formulas
+from seraph._sweep._formulas import NumpyArithmetic, posterior
 from tests.helpers.oracle import entropy, log_likelihood
 
+NUMPY = NumpyArithmetic()
 T = np.array([[-900.0, -30.0, -3.0, -0.5, -1e-9], [0.0, 1e-3, 0.7, 12.0, 1e4]])
 TERMS = {
-    "similar": (lambda t: _formulas.cross_entropy(t, 1.0), lambda t: log_likelihood(t, True, 0.0)),
+    "similar": (lambda t: NUMPY.cross_entropy(t, 1.0), lambda t: log_likelihood(t, True, 0.0)),
     "dissimilar": (
-        lambda t: _formulas.cross_entropy(t, 0.0),
+        lambda t: NUMPY.cross_entropy(t, 0.0),
         lambda t: log_likelihood(t, False, 0.0),
     ),
     "m-step": (
-        lambda t: _formulas.cross_entropy(t, np.full_like(t, 0.3)),
+        lambda t: NUMPY.cross_entropy(t, np.full_like(t, 0.3)),
         lambda t: 0.3 * log_likelihood(t, True, 0.0) + 0.7 * log_likelihood(t, False, 0.0),
     ),
-    "entropy": (_formulas.negative_entropy, lambda t: -entropy(t)),
+    "weighted": (
+        lambda t: NUMPY.cross_entropy(t, 0.3, weights=np.full_like(t, 2.5)),
+        lambda t: 0.75 * log_likelihood(t, True, 0.0) + 1.75 * log_likelihood(t, False, 0.0),
+    ),
+    "entropy": (NUMPY.negative_entropy, lambda t: -entropy(t)),
 }
 
 
@@ -50,20 +55,20 @@ def test_nothing_overflows_at_extreme_distances(name, dtype):
 
 
 def test_weights_keep_their_relative_precision_in_the_tails():
-    _, weight = _formulas.cross_entropy(np.array([[40.0]]), 0.0)
+    _, weight = NUMPY.cross_entropy(np.array([[40.0]]), 0.0)
     assert weight[0, 0] == pytest.approx(np.exp(-40.0), rel=1e-12)
 
 
 @pytest.mark.parametrize(("dtype", "rows"), [(np.float32, 1000), (np.float64, 5000)])
 def test_the_logarithm_of_a_long_product_does_not_overflow(dtype, rows):
-    value, _ = _formulas.negative_entropy(np.zeros((rows, 3), dtype=dtype))
+    value, _ = NUMPY.negative_entropy(np.zeros((rows, 3), dtype=dtype))
     assert value == pytest.approx(-3 * rows * np.log(2), rel=1e-6)
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.01, 0.5, 3.0])
 @pytest.mark.parametrize("t", [-2.0, -0.1, 0.4, 3.0])
 def test_theorem_3_solves_the_e_step(mu, t):
-    p = float(_formulas.posterior(np.array(t)))
+    p = float(posterior(np.array(t)))
 
     def kl_and_penalty(q):  # (9)
         kl = q * np.log(q / p) + (1 - q) * np.log((1 - q) / (1 - p))
@@ -72,11 +77,11 @@ def test_theorem_3_solves_the_e_step(mu, t):
     best = minimize_scalar(
         kl_and_penalty, bounds=(1e-9, 1 - 1e-9), method="bounded", options={"xatol": 1e-10}
     )
-    assert float(_formulas.e_step(np.array(t), mu)) == pytest.approx(best.x, abs=1e-6)
+    assert float(NUMPY.e_step(np.array(t), mu)) == pytest.approx(best.x, abs=1e-6)
 
 
 def test_e_step_is_the_power_of_the_posterior(rng):
     t, mu = rng.normal(size=10), 0.7
-    p = _formulas.posterior(t)
+    p = posterior(t)
     expected = p ** (1 + mu) / (p ** (1 + mu) + (1 - p) ** (1 + mu))  # (10)
-    np.testing.assert_allclose(_formulas.e_step(t, mu), expected, rtol=1e-12)
+    np.testing.assert_allclose(NUMPY.e_step(t, mu), expected, rtol=1e-12)

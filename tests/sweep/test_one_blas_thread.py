@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from seraph._sweep import NumpySweep, PairTerms, one_blas_thread
 from seraph._sweep import _numpy as numpy_sweep
 from seraph._sweep import _threads as module
+from seraph._sweep._tiles import Pass
 from tests.helpers.forks import forks, succeeds_in_a_child
 
 SECONDS = 60
@@ -199,12 +200,12 @@ def test_every_thread_of_a_sweep_has_one_thread_of_blas(rng, loaded, monkeypatch
     loaded.append(Library(scope))
     seen = {}
 
-    class Spied(numpy_sweep._NumpyPass):
-        def sweep(self, strips):
+    class Spied(Pass):
+        def sum_tiles(self, strips):
             seen.setdefault(threading.current_thread().name, set()).add(loaded[0].num_threads)
-            return super().sweep(strips)
+            return super().sum_tiles(strips)
 
-    monkeypatch.setattr(numpy_sweep, "_NumpyPass", Spied)
+    monkeypatch.setattr(numpy_sweep, "Pass", Spied)
     sweep = NumpySweep(rng.normal(size=(60, 3)), n_jobs=2, tile=8)
     with one_blas_thread():
         sweep(np.eye(3), PairTerms(np.arange(9) // 3, mu=0.1), "factor")

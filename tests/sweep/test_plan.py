@@ -12,12 +12,13 @@ from seraph._sweep import (
     PairTerms,
     Plan,
     Posterior,
+    _lists,
     _numpy,
-    _plan,
     _torch,
 )
-from seraph._sweep._plan import band, sample_pairs
-from seraph._sweep._torch import TorchSweep
+from seraph._sweep._lists import sample_pairs
+from seraph._sweep._plan import choose_band
+from seraph._sweep._torch import TorchArithmetic, TorchSweep
 from tests.helpers.quick import few
 
 PAIRS = np.array([[0, 3], [0, 1], [2, 9], [2, 4], [2, 0], [7, 8], [9, 1]])
@@ -75,7 +76,7 @@ def test_a_sum_over_a_list_does_not_depend_on_its_chunks(rng, monkeypatch, wrt, 
 @pytest.mark.parametrize("q", [None, Posterior(), Posterior(np.eye(3, 4))], ids=str)
 def test_a_device_gathers_the_pairs_that_numpy_sums_by_a_sparse_matrix(rng, monkeypatch, wrt, q):
     monkeypatch.setattr(_torch, "_LISTS_BY_NUMPY", ())  # as on a GPU
-    monkeypatch.setattr(_torch._TorchPass, "gathered_numbers", 50)
+    monkeypatch.setattr(TorchArithmetic, "gathered_numbers", 50)
     X, P = rng.normal(size=(50, 4)), rng.normal(size=(2, 4))
     pairs = np.argwhere(np.triu(rng.uniform(size=(50, 50)) < 0.3, 1))
     plan = Plan(listed=PairList.of(pairs[::2]), weight=2.0)
@@ -108,7 +109,7 @@ def test_two_samples_from_one_source_differ():
 @pytest.mark.parametrize("size", [1, 20, 200, 1500, 1732])
 @pytest.mark.parametrize("chunk", [7, 1 << 14])
 def test_a_sample_has_unlabeled_pairs_each_once(monkeypatch, size, chunk):
-    monkeypatch.setattr(_plan, "_CHUNK", chunk)
+    monkeypatch.setattr(_lists, "_CHUNK", chunk)
     marked = np.array([[50, 3], [40, 41]])
     found = sample_pairs(60, 9, marked, size, np.random.RandomState(0))
     assert np.all(np.diff(found.rows) > 0)
@@ -182,65 +183,69 @@ def test_pairs_of_a_billion_rows_are_numbered_exactly():
 
 def visited(strips, n):
     """Count how often tiles have each pair of n rows; squares on the diagonal count once."""
-    count = np.zeros((n, n), dtype=int)
-    for rows, across in strips:
-        for columns in across:
-            count[rows, columns] += (
-                np.triu(np.ones_like(count[rows, columns]), 1) if (rows == columns) else 1
-            )
-    return count
+    return weighted([strip._replace(weight=1) for strip in strips], n).astype(int)
+
+
+def weighted(strips, n):
+    """Add up the weights of each pair of n rows."""
+    found = np.zeros((n, n))
+    for strip in strips:
+        for columns in strip.columns:
+            tile = np.full_like(found[strip.rows, columns], strip.weight)
+            found[strip.rows, columns] += np.triu(tile, 1) if strip.rows == columns else tile
+    return found
 
 
 @pytest.mark.parametrize(("n", "k"), [(50, 0), (50, 50), (50, 13), (50, 1)])
 @pytest.mark.parametrize("unlabeled", [True, False])
 def test_all_pairs_are_visited_once(n, k, unlabeled):
-    strips, weights = Plan().tiles(n, k, 8, unlabeled=unlabeled)
+    strips = Plan().tiles(n, k, 8, mu=float(unlabeled))
     expected = np.triu(np.ones((n, n), dtype=int), 1)
     if not unlabeled:
         expected[:, k:] = 0
-    np.testing.assert_array_equal(visited(strips, n), expected)
-    assert {weights[0], weights[2]} == {1.0}
-    assert weights[1] == (1.0 if 0 < k < n or not unlabeled else 0.0)
+    np.testing.assert_array_equal(weighted(strips, n), expected)
+    labeled = visited([strip for strip in strips if strip.labeled], n)
+    np.testing.assert_array_equal(labeled[:k, :k], expected[:k, :k])
+    assert labeled.sum() == k * (k - 1) / 2
 
 
 @pytest.mark.parametrize(("n", "k", "side", "share"), [(500, 7, 40, 0.1), (300, 0, 16, 0.2)])
 def test_a_share_of_tiles_has_each_pair_once_and_every_row_equally_often(n, k, side, share):
-    strips, weights = Plan(share=share).tiles(n, k, side)
-    count = visited(strips, n)
-    np.testing.assert_array_equal(count[:k, :k], np.triu(np.ones((k, k)), 1))
-    assert weights[0] == 1.0
+    strips = Plan(share=share).tiles(n, k, side)
+    count, weights = visited(strips, n), weighted(strips, n)
+    for found in (count, weights):
+        np.testing.assert_array_equal(found[:k, :k], np.triu(np.ones((k, k)), 1))
     count[:k, :k] = 0  # all labeled pairs
     assert not np.any(count + count.T > 1)
     others = count[k:, k:].sum(axis=0) + count[k:, k:].sum(axis=1)
     assert others.max() - others.min() <= 4  # blocks differ by a row
     u = n - k
-    assert weights[2] * count[k:, k:].sum() == pytest.approx(u * (u - 1) / 2)
-    if k:
-        assert weights[1] * count[:k, k:].sum() == pytest.approx(k * u)
+    assert weights[k:, k:].sum() == pytest.approx(u * (u - 1) / 2)
+    assert weights[:k, k:].sum() == pytest.approx(k * u)
     assert 0.5 * share < count.sum() / (n * (n - 1) / 2) < 2 * share
 
 
 @pytest.mark.parametrize(("n", "k"), [(500, 500), (500, 498), (500, 300), (500, 2)])
 @pytest.mark.parametrize("share", [0.02, 0.15, 0.8, 0.999])
 def test_weights_make_up_for_the_labeled_pairs_that_are_left_out(n, k, share):
-    strips, weights = Plan(share=share, labeled_share=share).tiles(n, k, 40)
-    count = visited(strips, n)
+    strips = Plan(share=share, labeled_share=share).tiles(n, k, 40)
+    count, weights = visited(strips, n), weighted(strips, n)
     assert not np.any(count + count.T > 1)
     u = n - k
-    assert weights[0] * count[:k, :k].sum() == pytest.approx(k * (k - 1) / 2)
-    assert weights[1] * count[:k, k:].sum() == pytest.approx(k * u)
-    assert weights[2] * count[k:, k:].sum() == pytest.approx(u * (u - 1) / 2)
+    assert weights[:k, :k].sum() == pytest.approx(k * (k - 1) / 2)
+    assert weights[:k, k:].sum() + weights[k:, :k].sum() == pytest.approx(k * u)
+    assert weights[k:, k:].sum() == pytest.approx(u * (u - 1) / 2)
 
 
 @pytest.mark.parametrize("share", [0.06, 0.2, 0.55, 0.9])
 @pytest.mark.parametrize("least_side", [1, 64, 2048])
 def test_a_share_of_tiles_is_met_closely_and_treats_labeled_rows_alike(share, least_side):
     n, k = 3000, 300
-    strips, _ = Plan(share=share).tiles(n, k, 256, least_side)
+    strips = Plan(share=share).tiles(n, k, 256, least_side)
     count = np.zeros((n, n), dtype=np.int8)
-    for rows, across in strips:
-        for columns in across:
-            count[rows, columns] += 1
+    for strip in strips:
+        for columns in strip.columns:
+            count[strip.rows, columns] += 1
     count[:k, :k] = 0
     assert count.max() == 1
     n_unlabeled = n * (n - 1) / 2 - k * (k - 1) / 2
@@ -260,26 +265,22 @@ def test_a_share_is_the_sum_over_its_tiles(rng, wrt, k, labeled_share, Sweep):
     plan = Plan(share=share, labeled_share=labeled_share)
     codes = rng.integers(3, size=k)
     value, gradient = Sweep(X, tile=64)(P, PairTerms(codes, eta=1.3, mu=0.4, plan=plan), wrt)
-    strips, weights = plan.tiles(n, k, 64, least_side=64)
-    count = visited(strips, n)
-    i, j = np.nonzero(count)
+    weights = weighted(plan.tiles(n, k, 64, least_side=64), n)
+    i, j = np.nonzero(weights)
     kind = (i >= k).astype(int) + (j >= k)
-    labeled = kind == 0
-    marked = PairTerms(
-        np.empty(0, dtype=int),
-        np.column_stack([i, j])[labeled],
-        codes[i[labeled]] == codes[j[labeled]],
-        1.3,
-        weights=np.full(np.sum(labeled), weights[0]),
-    )
-    exact, expected = NumpySweep(X)(P, marked, wrt)
-    for which in (1, 2):
+    nobody = np.empty(0, dtype=int)
+    exact, expected = 0.0, 0.0
+    for which in np.unique(kind):
         pairs = np.column_stack([i, j])[kind == which]
-        if len(pairs):
-            plan = Plan(listed=PairList.of(pairs), weight=weights[which])
-            nobody = PairTerms(np.empty(0, dtype=int), eta=1.3, mu=0.4, plan=plan)
-            part, slope = NumpySweep(X)(P, nobody, wrt)
-            exact, expected = exact + part, expected + slope
+        weight = weights[i, j][kind == which]
+        if which == 0:
+            similar = codes[pairs[:, 0]] == codes[pairs[:, 1]]
+            terms = PairTerms(nobody, pairs, similar, 1.3, weights=weight)
+        else:
+            plan = Plan(listed=PairList.of(pairs), weight=weight[0])
+            terms = PairTerms(nobody, eta=1.3, mu=0.4, plan=plan)
+        part, slope = NumpySweep(X)(P, terms, wrt)
+        exact, expected = exact + part, expected + slope
     assert value == pytest.approx(exact, rel=1e-11)
     np.testing.assert_allclose(gradient, expected, rtol=1e-9, atol=1e-9)
 
@@ -288,7 +289,7 @@ def test_a_share_is_the_sum_over_its_tiles(rng, wrt, k, labeled_share, Sweep):
     ("n", "span", "share"), [(2000, 512, 0.5), (600, 512, 0.1), (5, 512, 0.9)]
 )
 def test_the_weight_of_a_band_makes_up_for_what_is_left_out(n, span, share):
-    reach, weight = band(n, span, share)
+    reach, weight = choose_band(n, span, share)
     of, n_spans = np.arange(n) // span, -(-n // span)
     apart = np.abs(of[:, None] - of)
     met = np.triu(np.minimum(apart, n_spans - apart) <= reach, 1)
@@ -331,7 +332,7 @@ def test_samples_of_samples_are_shares_of_them():
     assert share == pytest.approx(0.131, rel=0.01)
     assert not more  # four times as many would be more than a fifth
     assert plan.step == 8
-    assert plan.weight * len(plan.pairs) == pytest.approx(3.0 * len(listed))
+    assert plan.weight * len(plan.listed.every(plan.step)) == pytest.approx(3.0 * len(listed))
 
 
 # The order of the rows

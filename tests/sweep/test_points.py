@@ -1,8 +1,10 @@
+import dask.array as da
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from seraph._sweep import PointsInMemory
+from seraph import SERAPH
+from seraph._sweep import ChunkedPoints, PointsInMemory
 
 
 def coordinates(X, **options):
@@ -60,3 +62,29 @@ def test_the_order_of_the_columns_in_memory_changes_no_bit(rng):
     one, other = coordinates(X), coordinates(np.asfortranarray(X))
     np.testing.assert_array_equal(one.array, other.array)
     assert one.unit == other.unit
+
+
+@pytest.mark.parametrize("kind", [(700, 3), (64, 3), ((1, 0, 333, 366), 2)], ids=str)
+def test_the_default_fit_on_dask_is_that_of_numpy_beyond_500_rows(rng, kind):
+    """The default mixes in the Euclidean metric, at a scale that at most 500 rows decide."""
+    classes = rng.integers(3, size=700)
+    X = 1.5 * rng.normal(size=(3, 3))[classes] + rng.normal(size=(700, 3)) + 3.0
+    y = np.where(np.arange(700) < 30, classes, -1)
+    expected = SERAPH(backend="numpy").fit(X, y)
+    found = SERAPH(backend="dask").fit(da.from_array(X, chunks=kind), y)
+    np.testing.assert_allclose(found.components_, expected.components_, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("count", [1, 7, 40, 200, 500])
+def test_some_rows_are_the_same_in_chunks_and_in_any_order(rng, count):
+    X = rng.normal(size=(200, 3)) + 5.0
+    expected = PointsInMemory(X).coordinates().some_rows(count)
+    assert len(expected) == (200 if count >= 200 else -(-200 // -(-200 // count)))
+    chunked = ChunkedPoints.read(da.from_array(X, chunks=(37, 3))).coordinates()
+    shuffled = PointsInMemory(X[rng.permutation(200)]).coordinates()
+    for other in (chunked, shuffled):
+        found = other.some_rows(count)
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(
+            found[np.argsort(found[:, 0])], expected[np.argsort(expected[:, 0])], atol=1e-12
+        )

@@ -13,10 +13,11 @@ from seraph._sweep import (
     PairTerms,
     Plan,
     Posterior,
-    _formulas,
     make_sweep,
     one_blas_thread,
 )
+from seraph._sweep._formulas import NumpyArithmetic
+from seraph._sweep._plan import Strip
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.quick import few
 
@@ -154,7 +155,7 @@ def test_a_sample_is_the_sum_over_its_pairs_alone(rng, kind):
     source = posteriors(rng)[kind]
     sample = sample_of(rng, 23, codes, pairs, size=40)
     known, P = labeled_pairs(codes, pairs, similar), rng.normal(size=(2, 5))
-    swept = {tuple(pair) for pair in sample.pairs[:].tolist()}
+    swept = {tuple(pair) for pair in sample.listed[:].tolist()}
 
     def value_of(A):
         total = objective(X, A, known, eta=ETA)  # the labeled pairs
@@ -178,10 +179,12 @@ def test_points_in_two_parts_give_the_sum_of_the_whole(rng, kind, wrt):
     P, source = rng.normal(size=(2, 5)), posteriors(rng)[kind]
     none = np.empty(0, dtype=int)
     whole = NumpySweep(X)(P, PairTerms(codes, eta=ETA, mu=MU, q=source), wrt)
+    columns = [slice(25, 40), slice(40, 60)]
+    across = [Strip(rows, columns, weight=MU) for rows in (slice(0, 9), slice(9, 25))]
     parts = [
         NumpySweep(X[:25])(P, PairTerms(codes, eta=ETA, mu=MU, q=source), wrt),
         NumpySweep(X[25:])(P, PairTerms(none, eta=ETA, mu=MU, q=source), wrt),
-        NumpySweep(X, split=25, tile=7)(P, PairTerms(none, eta=ETA, mu=MU, q=source), wrt),
+        NumpySweep(X).sum_pairs(P, PairTerms(none, eta=ETA, mu=MU, q=source), wrt, across),
     ]
     assert sum(part[0] for part in parts) == pytest.approx(whole[0], rel=1e-12)
     np.testing.assert_allclose(sum(part[1] for part in parts), whole[1], rtol=1e-10, atol=1e-11)
@@ -260,30 +263,50 @@ def test_a_sweep_has_the_attributes_of_the_protocol(rng, backend):
     assert sweep.n_sweeps == 1
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_compiled_arithmetic_is_that_of_the_formulas(rng, dtype):
-    from seraph._sweep import _compiled
+def arithmetic_of_numba(t):
+    from seraph._sweep._compiled import NumbaArithmetic
 
+    return NumbaArithmetic(t.dtype), np.copy
+
+
+def arithmetic_of_torch(t):
+    import torch
+
+    from seraph._sweep._torch import TorchArithmetic
+
+    return TorchArithmetic(torch.tensor(t)), torch.tensor
+
+
+@pytest.mark.parametrize("make", [arithmetic_of_numba, arithmetic_of_torch])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("with_scratch", [False, True])
+def test_the_pair_terms_of_every_library_are_those_of_numpy(rng, make, dtype, with_scratch):
     tolerance = {np.float32: 4e-7, np.float64: 2e-15}[dtype]
     exact = np.concatenate([rng.normal(size=2000) * 10, [0.0, -0.0, 1e4, -1e4, 90.0, 800.0]])
     t = exact.reshape(17, -1).astype(dtype)
-    q = rng.uniform(size=t.shape).astype(dtype)
-    work = [np.empty_like(t), np.empty_like(t)]
-    wide, wide_q = t.astype(np.float64), q.astype(np.float64)
-    for found, expected in [
-        (_compiled.negative_entropy(t, work), _formulas.negative_entropy(wide.copy())),
-        (_compiled.cross_entropy(t, q, work), _formulas.cross_entropy(wide.copy(), wide_q)),
-        (_compiled.cross_entropy(t, 0.0, work), _formulas.cross_entropy(wide.copy(), 0.0)),
+    q, weights = rng.uniform(size=(2, *t.shape)).astype(dtype)
+    (arithmetic, convert), numpy = make(t), NumpyArithmetic()
+    for name, arguments in [
+        ("negative_entropy", {}),
+        ("cross_entropy", {"q": q}),
+        ("cross_entropy", {"q": 0.0}),
+        ("cross_entropy", {"q": 1.0}),
+        ("cross_entropy", {"q": q, "weights": weights}),
     ]:
-        assert found[0] == pytest.approx(expected[0], rel=tolerance)
-        # (The weights are in `work`, and the next call overwrites them.)
-    for name, arguments in [("negative_entropy", ()), ("cross_entropy", (q,))]:
-        _, weight = getattr(_compiled, name)(t, *arguments, work)
-        _, expected = getattr(_formulas, name)(wide.copy(), *(a.astype(float) for a in arguments))
-        np.testing.assert_allclose(weight, expected, rtol=20 * tolerance, atol=tolerance)
+        given = {a: b if isinstance(b, float) else convert(b) for a, b in arguments.items()}
+        if with_scratch:
+            given["scratch"] = convert(np.empty_like(t)), convert(np.empty_like(t))
+        value, weight = getattr(arithmetic, name)(convert(t), **given)
+        wide = {a: np.asarray(b, dtype=float)[()] for a, b in arguments.items()}
+        expected_value, expected = getattr(numpy, name)(t.astype(float), **wide)
+        assert float(value) == pytest.approx(expected_value, rel=tolerance)
+        np.testing.assert_allclose(
+            np.asarray(weight), expected, rtol=20 * tolerance, atol=tolerance
+        )
+    out = convert(np.empty_like(t)) if with_scratch else None
     np.testing.assert_allclose(
-        _compiled.e_step(t, 0.3, np.empty_like(t)),
-        _formulas.e_step(wide, 0.3),
+        np.asarray(arithmetic.e_step(convert(t), 0.3, out)),
+        numpy.e_step(t.astype(float), 0.3),
         rtol=100 * tolerance,
         atol=tolerance,
     )

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from seraph import SERAPH
-from seraph._sweep import NumpySweep, PairTerms, _tensors, choose_backend
-from seraph._sweep._torch import TorchSweep, _scatter, _TorchPass
+from seraph._sweep import NumpySweep, PairTerms, choose_backend
+from seraph._sweep._tiles import Margins
+from seraph._sweep._torch import TorchArithmetic, TorchSweep, _compute_scatter
 
 
 def test_a_tensor_is_fitted_on_its_device(digits):
@@ -51,14 +52,14 @@ def test_tiles_are_halved_until_they_fit(rng, monkeypatch):
     X = rng.normal(size=(1500, 4))
     terms, P = PairTerms(np.array([0, 1, 1]), mu=0.3), rng.normal(size=(2, 4))
     expected_value, expected = NumpySweep(X)(P, terms, "factor")
-    real = _TorchPass.tile
+    real = Margins.tile
 
-    def with_little_memory(self, rows, columns, scratch):
+    def with_little_memory(self, rows, columns, out):
         if rows.stop - rows.start > 300:
             raise torch.OutOfMemoryError("no room")
-        return real(self, rows, columns, scratch)
+        return real(self, rows, columns, out)
 
-    monkeypatch.setattr(_TorchPass, "tile", with_little_memory)
+    monkeypatch.setattr(Margins, "tile", with_little_memory)
     sweep = TorchSweep(X, "cpu", tile=1024)
     value, gradient = sweep(P, terms, "factor")
     assert sweep.tile == 256
@@ -67,10 +68,10 @@ def test_tiles_are_halved_until_they_fit(rng, monkeypatch):
 
 
 def test_an_error_is_raised_if_the_smallest_tiles_do_not_fit(monkeypatch):
-    def without_memory(self, rows, columns, scratch):
+    def without_memory(self, rows, columns, out):
         raise torch.OutOfMemoryError("no room")
 
-    monkeypatch.setattr(_TorchPass, "tile", without_memory)
+    monkeypatch.setattr(Margins, "tile", without_memory)
     with pytest.raises(torch.OutOfMemoryError):
         TorchSweep(np.eye(3), "cpu")(np.eye(3), PairTerms(np.array([0, 1])), "factor")
 
@@ -87,14 +88,14 @@ def test_sweeps_at_once_run_at_full_precision_and_restore_the_users(
     rng, monkeypatch, medium_precision
 ):
     seen = []
-    real = _tensors.cross_entropy
+    real = TorchArithmetic.cross_entropy
 
     def watched(*arguments):
         time.sleep(0.001)  # lets the sweeps overlap
         seen.append(torch.get_float32_matmul_precision())
         return real(*arguments)
 
-    monkeypatch.setattr(_tensors, "cross_entropy", watched)
+    monkeypatch.setattr(TorchArithmetic, "cross_entropy", watched)
     X = rng.normal(size=(9, 2)).astype(np.float32)
 
     def sweep(_):
@@ -155,5 +156,5 @@ def test_a_missing_package_is_named_with_its_extra(digits, monkeypatch, name):
 def test_the_scatter_of_a_device_is_that_of_numpy(rng):
     X = rng.normal(size=(50, 4)).astype(np.float32)
     wide = X.astype(np.float64)
-    np.testing.assert_allclose(_scatter(torch.tensor(X)), wide.T @ wide, rtol=1e-12)
+    np.testing.assert_allclose(_compute_scatter(torch.tensor(X)), wide.T @ wide, rtol=1e-12)
     assert TorchSweep(X, "cpu").scatter() is None  # numpy is as fast there

@@ -24,21 +24,23 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
 
     _choose    picks a backend and makes its sweep
     _terms     the arguments of a sweep: which term each pair has
-    _plan      which pairs are summed, with which weights: all, a share in tiles, or a list
-    _tiles     the loop over tiles, and the gradient, for all backends in memory
-    _numpy     backends "numpy" and "numba": threads, arrays and lists of pairs
+    _plan      cuts the pairs into weighted tiles: all of them, or a share
+    _lists     lists of pairs, with their weights, and samples of the unlabeled ones
+    _formulas  the pair terms, for numpy and torch; _compiled has them for numba
+    _tiles     sums over tiles and lists, and their gradients, for all backends in memory
+    _numpy     backends "numpy" and "numba": threads, and lists as sparse matrices
     _torch     backend "torch": tensors; on CUDA, the kernels in _kernels, launched by _triton
     _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
-    _formulas  the pair terms, for numpy; _compiled (numba) and _tensors (torch) have the same
-    _chunks    points in a dask collection
+    _points    points in memory, their coordinates and checks; _chunks has those in dask
     _threads   settings of the process and its threads, such as the threads of BLAS
 """
 
 from ._choose import BACKENDS, check_backend, choose_backend, make_sweep, workers
 from ._chunks import ChunkedPoints, map_rows
 from ._formulas import posterior
+from ._lists import PairList
 from ._numpy import NumbaSweep, NumpySweep
-from ._plan import PairList, Plan, can_list
+from ._plan import Plan, can_list
 from ._points import (
     CONSTANT_FEATURE,
     FLOATS,

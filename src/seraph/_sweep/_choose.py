@@ -118,7 +118,7 @@ def make_sweep(
 
         return DaskSweep(X)
     if len(X) < COMPILED_FROM:
-        # For so few points, single precision is hardly faster, and its rounding errors cost
+        # With fewer points, single precision is hardly faster, and its rounding errors cost
         # iterations.
         X = X.astype(np.float64, copy=False)
     if backend == "numba":

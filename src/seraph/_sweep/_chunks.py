@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial, reduce
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Self
@@ -17,13 +17,19 @@ from uuid import uuid4
 import numpy as np
 
 from .._utils._typing import Array
-from ._points import FLOATS, Coordinates, digest, exact_size, rounding_of_mean
+from ._points import (
+    FLOATS,
+    Coordinates,
+    digest,
+    exact_size,
+    in_memory,
+    rounding_of_mean,
+    squared_norms,
+)
 
 # Number of results merged by one task, which a worker must hold in memory. They are merged in
 # order, so that the sum does not depend on which worker finishes first.
 _FAN_IN = 16
-# Size of the sample of rows that the client keeps.
-_ROWS = 500
 
 Graph = dict[Any, Any]
 
@@ -60,7 +66,7 @@ def compute(graph: Graph, key: Any) -> Any:
     from dask.base import get_scheduler
     from dask.threaded import get as get_by_threads
 
-    with _large_graphs():
+    with _allow_large_graphs():
         return (get_scheduler() or get_by_threads)(graph, key)
 
 
@@ -68,12 +74,12 @@ def persist(*arrays: Any) -> tuple[Any, ...]:
     """Compute dask arrays together and keep the results on the workers."""
     import dask.base
 
-    with _large_graphs():
+    with _allow_large_graphs():
         return dask.base.persist(*arrays)
 
 
 @contextmanager
-def _large_graphs() -> Iterator[None]:
+def _allow_large_graphs() -> Iterator[None]:
     """Silence dask's warning about large graphs.
 
     These graphs contain the arrays that the workers need, so that dask can send them again if a
@@ -87,7 +93,7 @@ def _large_graphs() -> Iterator[None]:
         yield
 
 
-def tasks(array: Any) -> tuple[Graph, list[Any]]:
+def find_tasks(array: Any) -> tuple[Graph, list[Any]]:
     """Return the optimized graph of a dask array, and the keys of its chunks."""
     import dask.base
 
@@ -99,7 +105,7 @@ def tasks(array: Any) -> tuple[Graph, list[Any]]:
     return graph, keys
 
 
-def tree(
+def add_tree(
     graph: Graph,
     keys: Sequence[Any],
     merge: Callable[[list[Any]], Any],
@@ -112,7 +118,7 @@ def tree(
     graph : dict
         The graph; tasks are added to it.
     keys : sequence of keys
-        What to merge; at least one.
+        The values to merge; at least one.
     merge : callable
         Takes a list of values and returns one.
     name : str
@@ -134,7 +140,7 @@ def tree(
             return keys[0]
 
 
-def unique(name: str) -> str:
+def make_unique(name: str) -> str:
     """Make a task name unique by a suffix that the dashboard does not show."""
     return f"{name}-{uuid4().hex}"
 
@@ -153,8 +159,6 @@ class ChunkedPoints:
         Mean of ``X / size``.
     covariance : ndarray of shape (m, m)
         Covariance of ``X / size``.
-    rows : ndarray of shape (k, m)
-        Some of the points.
 
     Examples
     --------
@@ -168,7 +172,6 @@ class ChunkedPoints:
     size: float
     mean: Array
     covariance: Array
-    rows: Array
 
     @classmethod
     def read(cls, X: Any) -> Self:
@@ -180,15 +183,14 @@ class ChunkedPoints:
             Points.
         """
         array = as_array(X)
-        graph, chunks = tasks(array)
-        name = unique("seraph-moments")
+        graph, chunks = find_tasks(array)
+        name = make_unique("seraph-moments")
         keys: list[Any] = [(name, number) for number in range(len(chunks))]
-        some = -(-_ROWS // len(chunks))
         graph.update(
-            {key: (_moments, chunk, some) for key, chunk in zip(keys, chunks, strict=True)}
+            {key: (_compute_moments, chunk) for key, chunk in zip(keys, chunks, strict=True)}
         )
         merge = partial(reduce, _merge)
-        found: _Moments = compute(graph, tree(graph, keys, merge, unique("seraph-merge")))
+        found: _Moments = compute(graph, add_tree(graph, keys, merge, make_unique("seraph-merge")))
         n, m = sum(found.lengths), array.shape[1]
         if not np.isfinite(found.size):
             what = "NaN" if np.isnan(found.size) else "infinity"
@@ -207,11 +209,10 @@ class ChunkedPoints:
         if 2.0 * np.trace(covariance) <= rounding_of_mean(np.float64, m):
             covariance = np.zeros((m, m))  # all points are equal
         return cls(
-            _with_lengths(array, found.lengths),
+            _set_lengths(array, found.lengths),
             size,
             share * found.mean,
             covariance,
-            np.vstack(found.rows),
         )
 
     @property
@@ -237,15 +238,14 @@ class ChunkedPoints:
         spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0 / self.size
         unit = spread if rescale else 1.0 / self.size
         kind, mean = self.dtype.type, self.mean.astype(self.dtype)
-        array = each(
-            self.array, "seraph-center", _scaled, size=kind(self.size), mean=mean, unit=kind(unit)
+        array = map_chunks(
+            self.array, "seraph-center", _scale, size=kind(self.size), mean=mean, unit=kind(unit)
         )
         return _ChunkedCoordinates(
             array,
             None,
             self.size * spread if rescale else 1.0,
             self.covariance / unit**2,
-            _scaled(self.rows, self.size, self.mean, unit),
         )
 
     def digest(self) -> str:
@@ -256,19 +256,18 @@ class ChunkedPoints:
 
 @dataclass(frozen=True)
 class _ChunkedCoordinates(Coordinates):
-    """Coordinates of points that stay in chunks.
+    """Coordinates of points that stay in chunks."""
 
-    Parameters
-    ----------
-    rows : ndarray of shape (k, d)
-        Some of the points.
-    """
+    def squared_norms(self) -> Array:
+        """Compute the squared norm of each point, in one pass over the chunks."""
+        norms = map_chunks(
+            self.array, "seraph-norms", squared_norms, chunks=self.array.chunks[:1], drop_axis=1
+        )
+        return in_memory(norms)
 
-    rows: Array = field(default_factory=lambda: np.empty((0, 0)))
-
-    def some_rows(self, count: int) -> Array:
-        """Return at most `count` points, in double precision."""
-        return self.rows[:: -(-len(self.rows) // count)]
+    def take(self, rows: Array) -> Array:
+        """Return some of the points; only chunks that have them are read."""
+        return in_memory(self.with_first(rows).blocks[0])
 
     def with_first(self, rows: Array) -> Any:
         """Return the points with some rows in a chunk of their own at the front.
@@ -281,7 +280,7 @@ class _ChunkedCoordinates(Coordinates):
         (lengths, _), ordered = array.chunks, np.sort(rows)
         edges = np.cumsum([0, *lengths])
         bounds = np.searchsorted(ordered, edges)
-        name, taken = unique("seraph-order"), unique("seraph-rows")
+        name, taken = make_unique("seraph-order"), make_unique("seraph-rows")
         graph: Graph = {}
         pieces, rest = [], []
         for number, length in enumerate(lengths):
@@ -293,8 +292,8 @@ class _ChunkedCoordinates(Coordinates):
                 chunk = (np.delete, chunk, here, 0)
             graph[name, number + 1, 0] = chunk
             rest.append(length - len(here))
-        graph[name, 0, 0] = (_reordered, pieces, np.searchsorted(ordered, rows))
-        return collection(name, graph, [array], ((len(rows), *rest), array.chunks[1]), array.dtype)
+        graph[name, 0, 0] = (_reorder, pieces, np.searchsorted(ordered, rows))
+        return make_array(name, graph, [array], ((len(rows), *rest), array.chunks[1]), array.dtype)
 
 
 def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
@@ -305,7 +304,7 @@ def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
     X : dask array or dask DataFrame of shape (n, m)
         Points.
     function : callable
-        Takes an array of rows and returns as many rows of `width` columns.
+        Turns rows into the same number of rows, of `width` columns.
     width : int
         Number of columns of the result.
 
@@ -314,21 +313,21 @@ def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
     dask array of shape (n, width)
     """
     array = as_array(X)
-    return each(array, "seraph-transform", function, chunks=(array.chunks[0], (width,)))
+    return map_chunks(array, "seraph-transform", function, chunks=(array.chunks[0], (width,)))
 
 
-def each(array: Any, name: str, function: Callable[..., Array], **options: Any) -> Any:
+def map_chunks(array: Any, name: str, function: Callable[..., Array], **options: Any) -> Any:
     """Apply a function of rows to each chunk of a dask array, when the result is computed.
 
-    `options` are those of dask's ``map_blocks``, and further arguments of the function.
+    `options` are passed on to dask's ``map_blocks``, which passes others to the function.
     """
     # With a name, and an array like the result, dask neither hashes the arguments nor tries the
     # function on an empty array.
     like = np.empty((0, 0), dtype=array.dtype)
-    return array.map_blocks(function, name=unique(name), meta=like, **options)
+    return array.map_blocks(function, name=make_unique(name), meta=like, **options)
 
 
-def collection(
+def make_array(
     name: str, graph: Graph, parents: list[Any], chunks: tuple[Any, ...], dtype: Any
 ) -> Any:
     """Make the dask array whose chunks are ``(name, number, 0)`` in a graph over `parents`."""
@@ -346,20 +345,18 @@ class _Moments(NamedTuple):
     size: float
     mean: Array
     scatter: Array
-    rows: tuple[Array, ...]
 
 
-def _moments(chunk: Any, n_rows: int) -> _Moments:
+def _compute_moments(chunk: Any) -> _Moments:
     points = np.asarray(chunk, dtype=np.float64)
-    rows = (points[:: -(-len(points) // n_rows) or 1].copy(),)
     size = float(np.max(np.abs(points), initial=0.0))
     n, m = points.shape
     if n == 0 or not np.isfinite(size):
-        return _Moments((n,), size, np.zeros(m), np.zeros((m, m)), rows)
+        return _Moments((n,), size, np.zeros(m), np.zeros((m, m)))
     points = points / (size or 1.0)
     mean = points.mean(axis=0)
     points -= mean
-    return _Moments((n,), size, mean, points.T @ points, rows)
+    return _Moments((n,), size, mean, points.T @ points)
 
 
 def _merge(a: _Moments, b: _Moments) -> _Moments:
@@ -367,7 +364,7 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
     lengths, size = a.lengths + b.lengths, float(np.maximum(a.size, b.size))
     n_a, n_b = sum(a.lengths), sum(b.lengths)
     if n_a + n_b == 0 or size == 0.0 or not np.isfinite(size):
-        return a._replace(lengths=lengths, size=size, rows=a.rows + b.rows)
+        return a._replace(lengths=lengths, size=size)
     of_a, of_b = a.size / size, b.size / size
     apart = of_b * b.mean - of_a * a.mean
     share = n_b / (n_a + n_b)
@@ -377,11 +374,10 @@ def _merge(a: _Moments, b: _Moments) -> _Moments:
         size,
         of_a * a.mean + share * apart,
         scatter + n_a * share * np.outer(apart, apart),
-        a.rows + b.rows,
     )
 
 
-def _scaled(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
+def _scale(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
     """Compute ``(chunk / size - mean) / unit``."""
     points = chunk / size
     points -= mean
@@ -389,11 +385,11 @@ def _scaled(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
     return points
 
 
-def _reordered(pieces: list[Array], order: Array) -> Array:
+def _reorder(pieces: list[Array], order: Array) -> Array:
     return np.concatenate(pieces)[order]
 
 
-def _with_lengths(array: Any, lengths: tuple[int, ...]) -> Any:
+def _set_lengths(array: Any, lengths: tuple[int, ...]) -> Any:
     """Set the lengths of the chunks of a dask array."""
     import dask.array as da
 

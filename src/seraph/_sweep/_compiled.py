@@ -1,4 +1,4 @@
-"""The `Arithmetic` of a tile compiled by numba: the functions of `_formulas`, each in one pass.
+"""The pair terms compiled by numba: the formulas of `Arithmetic`, each in one pass over a tile.
 
 The exponential is a polynomial and a shift of the exponent, which the compiler vectorizes; it does
 not vectorize a call of a library's function.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import factorial
 from typing import Any
 
@@ -19,7 +19,7 @@ from numba.extending import intrinsic, overload
 from numpy.polynomial import chebyshev
 
 from .._utils._typing import Array
-from ._formulas import FACTORS
+from ._formulas import FACTORS, NumpyArithmetic, Scratch
 
 _logger = logging.getLogger("seraph")
 # Sums may be computed in any order; infinities and NaN keep their meaning.
@@ -168,33 +168,6 @@ def _e_step(t: Any, slope: Any, out: Any) -> None:
             out[i, j] = (e if x > one - one else one) / (one + e)
 
 
-def negative_entropy(t: Array, scratch: Sequence[Array] | None = None) -> tuple[float, Array]:
-    """Sum and weights of the term of (7), as `_formulas.negative_entropy`; `t` is kept."""
-    weight, limit = (scratch[1] if scratch else np.empty_like(t)), FACTORS[t.dtype]
-    product = np.empty(t.shape[1], dtype=t.dtype)
-    return _call(_negative_entropy, t, weight, product, limit), weight
-
-
-def cross_entropy(
-    t: Array, q: Array | float, scratch: Sequence[Array] | None = None
-) -> tuple[float, Array]:
-    """Sum and weights of (11), as `_formulas.cross_entropy`; `t` is kept."""
-    weight, limit = (scratch[1] if scratch else np.empty_like(t)), FACTORS[t.dtype]
-    if not isinstance(q, np.ndarray):
-        # An array, so that numba compiles for one type of q.
-        filled = scratch[0] if scratch else np.empty_like(t)
-        filled[...] = q
-        q = filled
-    product = np.empty(t.shape[1], dtype=t.dtype)
-    return _call(_cross_entropy, t, q, weight, product, limit), weight
-
-
-def e_step(t: Array, mu: float, out: Array) -> Array:
-    """Solution (10) of the E-step, as `_formulas.e_step`."""
-    _call(_e_step, t, t.dtype.type(1.0 + mu), out)
-    return out
-
-
 @_compiled
 def _squared_distances(Z: Any, i: Any, j: Any, out: Any) -> None:
     for k in range(len(i)):
@@ -205,11 +178,44 @@ def _squared_distances(Z: Any, i: Any, j: Any, out: Any) -> None:
         out[k] = total
 
 
-def squared_distances(Z: Array, i: Array, j: Array) -> Array:
-    """Squared distances of the rows `i` of `Z` from the rows `j`."""
-    out = np.empty(len(i), dtype=Z.dtype)
-    _call(_squared_distances, Z, np.ascontiguousarray(i), np.ascontiguousarray(j), out)
-    return out
+class NumbaArithmetic(NumpyArithmetic):
+    """The pair terms for ndarrays, each in one pass. `t` is kept."""
+
+    def negative_entropy(self, t: Array, scratch: Scratch = (None, None)) -> tuple[float, Array]:
+        """Sum and weights of the term of (7)."""
+        weight = np.empty_like(t) if scratch[1] is None else scratch[1]
+        product = np.empty(t.shape[1], dtype=t.dtype)
+        return _call(_negative_entropy, t, weight, product, FACTORS[t.dtype]), weight
+
+    def cross_entropy(
+        self,
+        t: Array,
+        q: Array | float,
+        scratch: Scratch = (None, None),
+        weights: Array | None = None,
+    ) -> tuple[float, Array]:
+        """Sum and weights of (11)."""
+        if weights is not None:
+            return super().cross_entropy(t, q, scratch, weights)  # marked pairs, which are few
+        filled, weight = (np.empty_like(t) if a is None else a for a in scratch)
+        if not isinstance(q, np.ndarray):
+            # An array, so that numba compiles for one type of q.
+            filled[...] = q
+            q = filled
+        product = np.empty(t.shape[1], dtype=t.dtype)
+        return _call(_cross_entropy, t, q, weight, product, FACTORS[t.dtype]), weight
+
+    def e_step(self, t: Array, mu: float, out: Array | None = None) -> Array:
+        """Solution (10) of the E-step."""
+        out = np.empty_like(t) if out is None else out
+        _call(_e_step, t, t.dtype.type(1.0 + mu), out)
+        return out
+
+    def squared_distances(self, Z: Array, i: Array, j: Array) -> Array:
+        """Compute the squared distances of the rows `i` of `Z` from the rows `j`."""
+        out = np.empty(len(i), dtype=Z.dtype)
+        _call(_squared_distances, Z, np.ascontiguousarray(i), np.ascontiguousarray(j), out)
+        return out
 
 
 def _call(function: Callable[..., Any], *arguments: Any) -> Any:

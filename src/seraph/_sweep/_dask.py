@@ -23,7 +23,8 @@ from joblib import effective_n_jobs
 from .._utils._typing import Array, computed_once
 from . import _chunks as chunks
 from . import _tasks
-from ._plan import PairList, row_blocks
+from ._lists import Listed, PairList
+from ._plan import cut_rows
 from ._points import is_chunked
 from ._terms import ROUNDING, PairTerms, Sweep, Variable
 
@@ -34,7 +35,7 @@ _MAX_ROWS, _MAX_BYTES = _tasks.ROWS, 1 << 25
 # otherwise: too few to balance the load of the workers.
 _MIN_PARTS, _MIN_ROWS = 8, 1024
 # It has more rows if there were more parts than this otherwise: each pair of parts is a task, and
-# 33 thousand tasks are what a scheduler handles well.
+# a scheduler handles 33 thousand tasks well.
 _MAX_PARTS = 256
 # The points are persisted on the workers if they need at most this share of the free memory of
 # all. Otherwise they are swept in strips, whose rows need at most _STRIP_SHARE of a worker's
@@ -65,7 +66,7 @@ def cluster(n_jobs: int | None = None) -> Iterator[None]:
     n_jobs : int, optional
         Number of threads of a cluster that is started here. None is all cores.
     """
-    if _client() is not None:
+    if _find_client() is not None:
         yield
         return
     threads = effective_n_jobs(-1 if n_jobs is None else n_jobs)
@@ -102,7 +103,7 @@ class DaskSweep(Sweep):
         self.X = X
         self.rounding = ROUNDING[X.dtype.name]
         self._parts: _Parts | None = None
-        self._shards: dict[str, _Shards] = {}
+        self._shards: dict[int, _Shards] = {}
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -120,39 +121,35 @@ class DaskSweep(Sweep):
         if parts is None or parts.codes is not terms.codes:
             parts = self._parts = _Parts(self.X, terms.codes)
             self._shards = {}
-        tiled, plan, listed = terms.tiles_unlabeled, terms.plan, terms.plan.listed
+        tiled = terms.tiles_unlabeled
         parts.hold(others=tiled)
         # The tasks get their own codes and pairs.
-        if listed is not None:
-            plan = replace(plan, listed=PairList.of(listed[:0]))
+        plan = replace(terms.plan, listed=None)
         bare = PairTerms(terms.codes[:0], eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
         request = _tasks.Request(P, bare, wrt)
         # The sum over no points has the shape of the gradient.
-        found = [request.sums(np.empty((0, self.shape[1])), bare)]
+        found = [request.sum_pairs(np.empty((0, self.shape[1])), bare)]
 
         job = _Job(request)
-        parts.add_tiles(job, parts.labeled_tiles())
-        if len(terms.pairs):
-            marked = self._held("marked", parts, terms.pairs, terms.similar, terms.weights)
-            marked.add_pairs(job)
-        if terms.mu > 0.0 and listed is not None:
-            self._held("sampled", parts, listed).add_pairs(job)
+        parts.add_tiles(job, parts.pair_labeled_parts())
+        for number, listed in enumerate(terms.lists()):
+            self._hold(number, parts, listed).add_pairs(job, listed)
         if tiled and wrt != "metric" and parts.prefer_projections(request):
-            found.append(parts.swept_by_projections(request))
+            found.append(parts.sum_projections(request))
         elif tiled:
-            for tiles in parts.strips():
+            for tiles in parts.pair_other_parts():
                 if not parts.fits:
                     found += job.run()
                     job = _Job(request)
                 parts.add_tiles(job, tiles)
         found += job.run()
-        return _tasks.total(found)
+        return _tasks.add(found)
 
-    def _held(self, kind: str, parts: _Parts, *pairs: Any) -> _Shards:
-        """Return the differences of some pairs; those of the last sweep, if they are the same."""
-        shards = self._shards.get(kind)
+    def _hold(self, number: int, parts: _Parts, listed: Listed) -> _Shards:
+        """Gather the differences of a list, unless the last sweep had the same list."""
+        shards, pairs = self._shards.get(number), listed[:3]
         if shards is None or not all(map(operator.is_, shards.pairs, pairs)):
-            shards = self._shards[kind] = _Shards(parts, *pairs)
+            shards = self._shards[number] = _Shards(parts, *pairs)
         return shards
 
 
@@ -160,10 +157,10 @@ class _Job:
     """Tasks that serve one request, and the sum of their results."""
 
     def __init__(self, request: _tasks.Request) -> None:
-        self.request = chunks.unique("seraph-factor")
+        self.request = chunks.make_unique("seraph-factor")
         self.graph: chunks.Graph = {self.request: request}
         self.keys: list[Any] = []
-        self.token = chunks.unique("")
+        self.token = chunks.make_unique("")
 
     def add(self, name: str, function: Callable[..., Any], *arguments: Any) -> None:
         """Add a task."""
@@ -175,12 +172,12 @@ class _Job:
         """Compute the sum of all tasks, in their order, if there are any."""
         if not self.keys:
             return []
-        root = chunks.tree(self.graph, self.keys, _tasks.total, "seraph-sum" + self.token)
+        root = chunks.add_tree(self.graph, self.keys, _tasks.add, "seraph-sum" + self.token)
         return [chunks.compute(self.graph, root)]
 
 
 class _Parts:
-    """The points in parts: first those of the class-labeled rows, then those of the others."""
+    """The points in parts: first the class-labeled rows, then the others."""
 
     def __init__(self, X: Any, codes: Array) -> None:
         self.X, self.codes = X, codes
@@ -205,17 +202,17 @@ class _Parts:
     @computed_once
     def labeled(self) -> Any:
         """Class-labeled points."""
-        return self._array(slice(0, len(self.codes)), self.labeled_lengths)
+        return self._cut_array(slice(0, len(self.codes)), self.labeled_lengths)
 
     @computed_once
     def labels(self) -> Any:
         """Their class codes."""
-        return _from_array(self.codes, self.labeled_lengths)
+        return _make_array(self.codes, self.labeled_lengths)
 
     @computed_once
     def others(self) -> Any:
         """All other points."""
-        return self._array(slice(len(self.codes), None), self.other_lengths)
+        return self._cut_array(slice(len(self.codes), None), self.other_lengths)
 
     def hold(self, *, others: bool) -> None:
         """Have the workers hold the class-labeled points, and the others if they fit."""
@@ -224,24 +221,24 @@ class _Parts:
             wanted.add("others")
         new = sorted(wanted - self._held)
         if new:
-            # In one call, so that what they have in common is read once.
+            # In one call, so that chunks with rows of both kinds are read once.
             arrays = chunks.persist(*(getattr(self, name) for name in new))
             self.__dict__.update(zip(new, arrays, strict=True))
             self._held.update(new)
 
     @computed_once
     def _tasks_of_others(self) -> chunks.Graph:
-        return chunks.tasks(self.others)[0]
+        return chunks.find_tasks(self.others)[0]
 
-    def _array(self, rows: slice, lengths: Sequence[int]) -> Any:
+    def _cut_array(self, rows: slice, lengths: Sequence[int]) -> Any:
         X = self.X[rows]
         if is_chunked(X):
             array = X.rechunk((tuple(lengths), (X.shape[1],)))
         else:
-            array = _from_array(X, lengths)
-        return chunks.each(array, "seraph-points", np.ascontiguousarray)
+            array = _make_array(X, lengths)
+        return chunks.map_chunks(array, "seraph-points", np.ascontiguousarray)
 
-    def persisted(self, name: str, graph: chunks.Graph, lengths: Sequence[int], width: int) -> Any:
+    def persist(self, name: str, graph: chunks.Graph, lengths: Sequence[int], width: int) -> Any:
         """Persist the array whose chunks, of these lengths, are ``(name, number, 0)`` in a graph.
 
         The graph may refer to the keys of parts.
@@ -249,7 +246,7 @@ class _Parts:
         arrays = [self.labeled] if self.n_labeled else []
         arrays += [self.others] if self.other_lengths else []
         shape = (tuple(lengths), (width,))
-        (array,) = chunks.persist(chunks.collection(name, graph, arrays, shape, self.X.dtype))
+        (array,) = chunks.persist(chunks.make_array(name, graph, arrays, shape, self.X.dtype))
         return array
 
     def key(self, part: int) -> Any:
@@ -267,11 +264,11 @@ class _Parts:
             arguments = [self.key(a), self._codes_key(a)]
             if b != a:
                 arguments += [self.key(b), self._codes_key(b)]
-            job.add("seraph-tile", _tasks.tile, a * len(self.edges) + b, *arguments)
+            job.add("seraph-tile", _tasks.sum_tile, a * len(self.edges) + b, *arguments)
         self._add_points(job, {part for tile in tiles for part in tile})
 
     def _add_points(self, job: _Job, needed: Iterable[int]) -> None:
-        """Add the tasks that read some parts, or what the workers hold of them."""
+        """Add the tasks that read some parts, or the chunks that workers hold."""
         if any(part < self.n_labeled for part in needed):
             job.graph.update(self.labeled.dask)
             job.graph.update(self.labels.dask)
@@ -289,46 +286,48 @@ class _Parts:
         if request.terms.plan.share < 1.0:
             return False
         n, m = self.X.shape
-        size = 3 * n * (len(_tasks.factors(request)) + 1) * 8  # projections and sums of all rows
+        size = (
+            3 * n * (len(_tasks.stack_factors(request)) + 1) * 8
+        )  # projections and sums of all rows
         is_wide = len(request.P) * m > _WIDE * self.rows
         return size <= self.room and (is_wide or not self.fits)
 
-    def swept_by_projections(self, request: _tasks.Request) -> _tasks.Sums:
+    def sum_projections(self, request: _tasks.Request) -> _tasks.Sums:
         """Sweep the unlabeled pairs by a factor, in two passes over the points.
 
         The pair terms and their weights need the points ``Z = X P'`` alone, which are narrow; only
         then does ``2 (Lap(W) Z)' X`` need the points again.
         """
         # In three jobs, so that parts are released between the passes.
-        lengths, name = np.diff(self.edges).tolist(), chunks.unique("seraph-projected")
-        key = chunks.unique("seraph-factor")
+        lengths, name = np.diff(self.edges).tolist(), chunks.make_unique("seraph-projected")
+        key = chunks.make_unique("seraph-factor")
         graph: chunks.Graph = {key: request}
         for part in range(len(lengths)):
-            graph[name, part, 0] = (_tasks.projected, key, self.key(part))
-        Z = self.persisted(name, graph, lengths, len(_tasks.factors(request)))
+            graph[name, part, 0] = (_tasks.project, key, self.key(part))
+        Z = self.persist(name, graph, lengths, len(_tasks.stack_factors(request)))
         points = [(name, part, 0) for part in range(len(lengths))]
         job = _Job(request)
         job.graph.update(Z.dask)
         for group in range(_N_GROUPS):
             some = len(self.codes), slice(group, None, _N_GROUPS)
-            job.add("seraph-tile", _tasks.among_projected, points, *some)
+            job.add("seraph-tile", _tasks.sum_projected, points, *some)
         ((value, found),) = job.run()
         del Z
         if request.wrt == "threshold":
             return value, found
         job = _Job(request)
         for part, rows in enumerate(pairwise(self.edges.tolist())):
-            job.add("seraph-gradient", _tasks.back_projected, self.key(part), found[slice(*rows)])
+            job.add("seraph-gradient", _tasks.project_back, self.key(part), found[slice(*rows)])
         self._add_points(job, range(len(lengths)))
         ((_, gradient),) = job.run()
         return value, gradient
 
-    def labeled_tiles(self) -> list[tuple[int, int]]:
+    def pair_labeled_parts(self) -> list[tuple[int, int]]:
         """Pairs of parts whose rows are all class-labeled."""
         k = self.n_labeled
         return [(a, b) for a in range(k) for b in range(a, k)]
 
-    def strips(self) -> Iterator[list[tuple[int, int]]]:
+    def pair_other_parts(self) -> Iterator[list[tuple[int, int]]]:
         """All other pairs of parts, a strip of rows at a time."""
         k, n = self.n_labeled, len(self.edges) - 1
         size = np.diff(self.edges) * self.X.dtype.itemsize * self.X.shape[1]
@@ -366,7 +365,7 @@ class _Shards:
         self.pairs = pairs, similar, weights
         bytes_each = parts.X.dtype.itemsize * parts.X.shape[1]
         length = min(_SHARD_BYTES // bytes_each, max(_SHARD_PAIRS, -(-len(pairs) // _MIN_PARTS)))
-        self.shards = row_blocks(0, len(pairs), max(1, length))
+        self.shards = cut_rows(0, len(pairs), max(1, length))
         # A round has the points of its pairs in memory, two for each, besides the differences.
         room = _GATHERED_SHARE * sum(_free_memory()) / (2 * bytes_each)
         self.arrays: list[Any] = []
@@ -374,29 +373,26 @@ class _Shards:
         while first < len(self.shards):
             fitting = [s for s in self.shards if s.stop - self.shards[first].start <= room]
             stop = max(first + 1, len(fitting))
-            self.arrays.append(_gathered(parts, pairs, self.shards[first:stop]))
+            self.arrays.append(_gather(parts, pairs, self.shards[first:stop]))
             first = stop
         self.marks = None
         if similar is not None:
             both = np.column_stack([similar, np.ones(len(pairs)) if weights is None else weights])
             lengths = [shard.stop - shard.start for shard in self.shards]
-            (self.marks,) = chunks.persist(_from_array(both, lengths))
+            (self.marks,) = chunks.persist(_make_array(both, lengths))
 
-    def add_pairs(self, job: _Job) -> None:
-        """Add tasks that sum over the pairs: marked ones if they have marks, else unlabeled."""
-        held = [(array.name, k, 0) for array in self.arrays for k in range(array.numblocks[0])]
-        for array in self.arrays:
+    def add_pairs(self, job: _Job, listed: Listed) -> None:
+        """Add tasks that sum over the pairs, with the weights of the list."""
+        for array in [*self.arrays, *([] if self.marks is None else [self.marks])]:
             job.graph.update(array.dask)
-        if self.marks is not None:
-            job.graph.update(self.marks.dask)
-        for shard, D in enumerate(held):
-            if self.marks is None:
-                job.add("seraph-pairs", _tasks.sampled_pairs, self.shards[shard].start, D)
-            else:
-                job.add("seraph-pairs", _tasks.marked_pairs, D, (self.marks.name, shard, 0))
+        held = [(array.name, k, 0) for array in self.arrays for k in range(array.numblocks[0])]
+        for number, (D, shard) in enumerate(zip(held, self.shards, strict=True)):
+            marks = None if self.marks is None else (self.marks.name, number, 0)
+            some = shard.start, listed.step, listed.unlabeled
+            job.add("seraph-pairs", _tasks.sum_differences, D, *some, marks)
 
 
-def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> Any:
+def _gather(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> Any:
     """Persist the differences of some pairs: a dask array with one chunk for each shard.
 
     One task for each part takes the rows that any of the shards needs, so that a part is read
@@ -408,7 +404,7 @@ def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> An
     order = np.argsort(of, kind="stable").astype(np.int32 if rows.size < 2**31 else np.int64)
     bounds = np.searchsorted(of[order], np.arange(len(parts.edges)))
     del of
-    name, taken = chunks.unique("seraph-differences"), chunks.unique("seraph-rows")
+    name, taken = chunks.make_unique("seraph-differences"), chunks.make_unique("seraph-rows")
     graph: chunks.Graph = {}
     needed: list[list[Any]] = [[] for _ in shards]
     places: list[list[Array]] = [[] for _ in shards]
@@ -425,12 +421,12 @@ def _gathered(parts: _Parts, pairs: Array | PairList, shards: list[slice]) -> An
             wanted.append((rows[some] - parts.edges[part]).astype(np.int32))
             needed[shard].append((taken, part, shard))
             places[shard].append(some - edges[shard])
-        graph[taken, part] = (_tasks.pieces, parts.key(part), wanted)
+        graph[taken, part] = (_tasks.take_rows, parts.key(part), wanted)
     lengths = [shard.stop - shard.start for shard in shards]
     for shard, length in enumerate(lengths):
-        graph[name, shard, 0] = (_tasks.differences, length, needed[shard], places[shard])
-    array = parts.persisted(name, graph, lengths, parts.X.shape[1])
-    if _client() is not None:
+        graph[name, shard, 0] = (_tasks.subtract_rows, length, needed[shard], places[shard])
+    array = parts.persist(name, graph, lengths, parts.X.shape[1])
+    if _find_client() is not None:
         wait(array)  # before the next round needs the memory
     return array
 
@@ -440,23 +436,23 @@ def _cut(lengths: Sequence[int], rows: int) -> list[int]:
     parts, waiting = [], 0
     for length in lengths:
         if waiting + length > rows:
-            parts += _even(waiting, rows)
+            parts += _cut_evenly(waiting, rows)
             waiting = 0
         waiting += length
-    return parts + _even(waiting, rows)
+    return parts + _cut_evenly(waiting, rows)
 
 
-def _even(length: int, rows: int) -> list[int]:
-    return [block.stop - block.start for block in row_blocks(0, length, rows)]
+def _cut_evenly(length: int, rows: int) -> list[int]:
+    return [block.stop - block.start for block in cut_rows(0, length, rows)]
 
 
-def _from_array(array: Array, lengths: Sequence[int]) -> Any:
+def _make_array(array: Array, lengths: Sequence[int]) -> Any:
     """Make a dask array with chunks of the given lengths."""
     shape = (tuple(lengths), *((n,) for n in array.shape[1:]))
     return da.from_array(array, chunks=shape, name=False)
 
 
-def _client() -> Client | None:
+def _find_client() -> Client | None:
     try:
         client: Client = default_client()
     except ValueError:
@@ -466,7 +462,7 @@ def _client() -> Client | None:
 
 def _free_memory() -> list[float]:
     """Return the free memory of each worker in bytes; infinity without a limit, or a cluster."""
-    client = _client()
+    client = _find_client()
     return (client and client.run_on_scheduler(_free_memory_of)) or [np.inf]
 
 

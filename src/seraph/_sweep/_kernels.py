@@ -155,7 +155,7 @@ def _margin(rows, high, low, columns2):
 
 @triton.jit
 def _rows_of(operand, rows, eta, scale_at, R: tl.constexpr):
-    """Load what `_margin` needs of some rows."""
+    """Load the operands of `_margin` for some rows."""
     scale = tl.load(scale_at)
     # 64 bits, since n * R may be more than 2^31.
     here = rows[:, None].to(tl.int64) * R + tl.arange(0, R)[None, :]
@@ -222,7 +222,7 @@ def _add_product(part, w1, w2, y, columns, FOLDED: tl.constexpr, C: tl.constexpr
 
 @triton.jit
 def _store_mirrored(products, beyond, w1, w2, own, FORM):
-    """Store what a tile adds to the product of its columns."""
+    """Store the terms of a tile in the product of its columns."""
     back = tl.dot(tl.trans(w1), own)
     back = tl.dot(tl.trans(w2), own, back)
     back = tl.sum(tl.reshape(back, [FORM.COLUMNS, FORM.C, 2]), 2)
@@ -363,7 +363,7 @@ def split_kernel(
 
 @triton.jit
 def _add_stored(sums, room, place, FORM):
-    """Add what programs have stored at some places."""
+    """Add up the sums that programs have stored at some places."""
     degree, product = sums
     degree += tl.load(room.degrees + place).to(tl.float64)
     if FORM.WITH_PRODUCT:
@@ -376,7 +376,7 @@ def _add_stored(sums, room, place, FORM):
 def collect_kernel(
     room, mirrored, total, y_scale, scale, where, n_shares, n_blocks, k, n, width, FORM
 ):
-    """Add what `sweep_kernel` has stored for some rows to their sums, in a fixed order.
+    """Add the sums that `sweep_kernel` has stored for some rows, in a fixed order.
 
     Parameters
     ----------

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,16 @@ from joblib import effective_n_jobs
 from scipy.sparse import csr_array
 
 from .._utils._typing import Array, computed_once
-from . import _formulas
-from ._plan import PairList, Strip, row_blocks
+from ._formulas import NumpyArithmetic
+from ._lists import Listed, PairList
+from ._plan import Strip
 from ._terms import ROUNDING, PairTerms, Sweep, Variable
 from ._threads import one_blas_thread
-from ._tiles import Pass, Sums, chunks, product_rows
+from ._tiles import Pass, Sums, count_product_rows, count_rows, cut_range
 
 # Side of a tile. A tile has four arrays: t, q (before the E-step, t under the frozen metric) and
 # two of scratch, one of which becomes the weights. All four fit in a cache of 2 MB.
-_SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
+SIDES = {np.dtype(np.float64): 256, np.dtype(np.float32): 384}
 # Number of groups of strips, one task each, for any number of threads. Their sums are added in
 # order, so that results are bitwise equal whatever the number of threads.
 _N_GROUPS = 16
@@ -47,24 +48,14 @@ class NumpySweep(Sweep):
         Number of threads, as joblib counts them.
     tile : int, optional
         Side of a tile.
-    split : int, optional
-        Sweep only the pairs of one of the first `split` rows with one of the others, for
-        points that come in parts.
     """
 
     name = "numpy"
 
-    def __init__(
-        self,
-        X: Array,
-        n_jobs: int | None = None,
-        tile: int | None = None,
-        split: int | None = None,
-    ) -> None:
+    def __init__(self, X: Array, n_jobs: int | None = None, tile: int | None = None) -> None:
         self.X = np.ascontiguousarray(X)
         self.n_threads = effective_n_jobs(n_jobs)
-        self.tile = _SIDES[self.X.dtype] if tile is None else tile
-        self.split = split
+        self.tile = SIDES[self.X.dtype] if tile is None else tile
         self.rounding = ROUNDING[self.X.dtype.name]
 
     @property
@@ -78,68 +69,49 @@ class NumpySweep(Sweep):
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
-        # The metric takes one product a tile and the factor two, so the factor pays off only if
-        # it is narrow; d/dP is 2 P d/dA in any case.
-        by_metric_first = wrt == "factor" and 2 * len(P) >= self.shape[1]
-        swept_by: Variable = "metric" if by_metric_first else wrt
-        with self._pass(P, terms, swept_by) as sums:
-            sums.map_in_order = self._map
-            value, gradient = sums.total(sums.parts(self.tile, self.split))
-        if by_metric_first:
-            gradient = 2.0 * P @ gradient
-        return value, gradient
+        strips = terms.tiles(len(self.X), self.tile, NumpyArithmetic.least_side)
+        return self.sum_pairs(P, terms, wrt, strips, terms.lists())
 
-    def among_unlabeled(self, P: Array, terms: PairTerms, n_labeled: int, group: slice) -> Sums:
-        """Sum over some of the pairs that are not of two labeled rows: value, degrees, ``W Z``.
-
-        Parameters
-        ----------
-        P, terms
-            As in `__call__`.
-        n_labeled : int
-            Number of labeled rows, which come first; the terms have no codes of theirs.
-        group : slice
-            Which of the strips of tiles to sweep.
-        """
-        blocks, n = row_blocks(0, n_labeled, self.tile), len(self.X)
-        others = row_blocks(n_labeled, n, self.tile)
-        strips = [(rows, others) for rows in blocks]
-        strips += [(rows, others[number:]) for number, rows in enumerate(others)]
-        with self._pass(P, terms, "factor") as sums:
-            found = [sums.sweep(strips[group])] if strips[group] else []
-            nothing = 0.0, np.zeros(n), np.zeros((n, len(P)))
-            return sums.added([nothing, *found])
-
-    def of_lists(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
-        """Sum over the marked pairs and a plan's list alone."""
-        with self._pass(P, terms, wrt, n_tiled=0) as sums:
-            return sums.total(sums.of_sample())
-
-    def of_differences(
-        self, P: Array, terms: PairTerms, wrt: Variable, *, marked: bool
+    def sum_pairs(
+        self,
+        P: Array,
+        terms: PairTerms,
+        wrt: Variable,
+        strips: Sequence[Strip] = (),
+        lists: Sequence[Listed] = (),
     ) -> tuple[float, Array]:
-        """Sum over pairs, where `X` has ``x_i - x_j`` of each pair.
-
-        Parameters
-        ----------
-        P, terms, wrt
-            As in `__call__`.
-        marked : bool
-            Whether these are the marked pairs, or else unlabeled ones of weight 1.
-        """
-        with self._pass(P, terms, wrt, n_tiled=0) as sums:
-            return sums.sum_list(None, marked=marked)
-
-    @contextmanager
-    def _pass(
-        self, P: Array, terms: PairTerms, wrt: Variable, n_tiled: int | None = None
-    ) -> Iterator[_NumpyPass]:
-        """Make a pass over the points; within the block, terms may underflow to zero."""
+        """Sum over some tiles and lists of pairs; `__call__` passes all of the terms."""
+        # The metric takes one product a tile and the factor two, so in tiles the factor pays off
+        # only if it is narrow; d/dP is 2 P d/dA in any case.
+        by_metric_first = wrt == "factor" and bool(strips) and 2 * len(P) >= self.shape[1]
         with np.errstate(under="ignore"):
-            yield _NumpyPass(self.X, P, terms, wrt, self._arithmetic(), n_tiled)
+            # A row that no pair has is not read.
+            n_tiled = count_rows(strips)
+            X = self.X[: max(n_tiled, count_rows(lists))]
+            by: Variable = "metric" if by_metric_first else wrt
+            sums = Pass(self.arithmetic, X, P, terms, by, n_tiled)
+            groups = _group(strips, is_whole=terms.plan.is_whole)
+            parts, one_by_one = list(self._map(sums.sum_tiles, groups)), []
+            for listed in lists:
+                if _can_be_sparse(listed, len(sums.X)):
+                    parts += self._sum_sparse(sums, listed.every())
+                else:
+                    one_by_one.append(sums.sum_list(listed))
+            value, gradient = sums.total(parts, one_by_one)
+        return float(value), 2.0 * P @ gradient if by_metric_first else gradient
 
-    def _arithmetic(self) -> Any:
-        return _formulas
+    def _sum_sparse(self, sums: Pass, listed: Listed) -> list[Sums]:
+        """Sum over a list, by groups: the weights of its pairs are a sparse matrix."""
+        pairs = listed.pairs if isinstance(listed.pairs, PairList) else PairList.of(listed.pairs)
+        size = max(_SPARSE_PAIRS, _SPARSE_PER_ROW * len(sums.X))
+        groups = _group(list(cut_range(len(pairs), size)), is_whole=False)
+        of_group = partial(_sum_group, sums, listed._replace(pairs=pairs))
+        return list(self._map(of_group, groups))
+
+    @computed_once
+    def arithmetic(self) -> NumpyArithmetic:
+        """The pair terms."""
+        return NumpyArithmetic(self.X.dtype)
 
     def _map(self, function: Callable[..., Any], items: Sequence[Any]) -> Iterable[Any]:
         """Apply a function to each item, in parallel; results come in order."""
@@ -159,131 +131,71 @@ class NumpySweep(Sweep):
 
 
 class NumbaSweep(NumpySweep):
-    """Sums over the pairs of `X`, with the arithmetic of a tile compiled by numba."""
+    """Sums over the pairs of `X`, with the pair terms compiled by numba."""
 
     name = "numba"
 
-    def _arithmetic(self) -> Any:
-        from . import _compiled
+    @computed_once
+    def arithmetic(self) -> NumpyArithmetic:
+        """The pair terms."""
+        from ._compiled import NumbaArithmetic
 
-        return _compiled
-
-
-class _NumpyPass(Pass):
-    """A sweep over ndarrays."""
-
-    xp = np
-    arithmetic: Any  # `_formulas` or `_compiled`, which have `squared_distances`, too
-    wide = np.float64
-    gathered_numbers = 1 << 17  # they stay in the cache, and sums in single precision stay short
-    map_in_order: Callable[..., Iterable[Any]] = map
-
-    def _array(self, a: Array) -> Array:
-        return a.astype(self.X.dtype)
-
-    def _indices(self, pairs: Array) -> tuple[Array, Array]:
-        return pairs[:, 0], pairs[:, 1]
-
-    def _zeros(self, *shape: int) -> Array:
-        return np.zeros(shape)
-
-    def _widened(self, a: Array) -> Array:
-        return a.astype(np.float64, copy=False)
-
-    def _scratch(self, side: int) -> Array:
-        return np.empty((4, side * side), dtype=self.X.dtype)
-
-    def _views(self, scratch: Array, shape: tuple[int, int]) -> list[Array]:
-        return [part[: shape[0] * shape[1]].reshape(shape) for part in scratch]
-
-    def _same_class(self, rows: slice, columns: slice, out: Array | None) -> Array | float:
-        left, right = self.terms.codes[rows], self.terms.codes[columns]
-        # Rows are sorted by class, so most tiles have pairs of one kind only.
-        if left.max() < right.min() or right.max() < left.min():
-            return 0.0
-        if rows != columns and left.min() == right.max() and left.max() == right.min():
-            return 1.0
-        return np.equal(left[:, np.newaxis], right[np.newaxis], out=out)
-
-    def parts(self, side: int, split: int | None = None) -> list[Sums]:
-        """Return the sums over all tiles and over a plan's list, by groups."""
-        groups = self._groups(self.strips(side, split))
-        return [*self.map_in_order(self.sweep, groups), *self.of_sample()]
-
-    def of_sample(self) -> list[Sums]:
-        """Return the sums over a plan's list, by groups."""
-        plan, mu = self.terms.plan, self.terms.mu
-        if mu == 0.0 or plan.pairs is None:
-            return []
-        return self._sparse(plan.pairs, mu * plan.weight, marked=False)
-
-    def _groups(self, strips: list[Strip]) -> list[list[Strip]]:
-        """Split the strips into groups of about the same work."""
-        if self.terms.plan.is_whole:
-            return [strips[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(strips)))]
-        return _sample_groups(strips)
-
-    def of_lists(self) -> tuple[Any, Array]:
-        """Return value and gradient of the marked pairs (`parts` has those of a plan's list).
-
-        If there are many, their weights are a sparse matrix.
-        """
-        pairs = self.terms.pairs
-        if len(pairs) <= len(self.X) or np.any(pairs[1:, 0] < pairs[:-1, 0]):
-            return self.sum_list(pairs, marked=True)
-        value, degree, product = self.added(self._sparse(PairList.of(pairs), 1.0, marked=True))
-        return value, self._gradient(degree[:, np.newaxis], product)
-
-    def _sparse(self, pairs: PairList, scale: float, *, marked: bool) -> list[Sums]:
-        """Return `scale` times the sums over a list of pairs, by groups."""
-        some = list(chunks(len(pairs), max(_SPARSE_PAIRS, _SPARSE_PER_ROW * len(self.X))))
-
-        def of_group(group: list[slice]) -> Sums:
-            width = self.Y.shape[1]
-            degree = np.zeros(len(self.X))
-            product = np.zeros((len(self.X) if self.wrt == "factor" else width, width))
-            value = 0.0
-            for some in group:
-                part, rows, U = self._weights(pairs, some, marked=marked)
-                U *= scale
-                value += scale * part
-                degree[rows] += U.sum(axis=1, dtype=np.float64)
-                degree += U.sum(axis=0, dtype=np.float64)
-                if self.wrt == "factor":
-                    product[rows] += U @ self.Y
-                    product += U.T @ self.Y[rows]
-                else:
-                    for few in chunks(len(rows), product_rows(width)):
-                        product += self.Y[rows[few]].T @ (U[few] @ self.Y)
-                del U  # before the next is made: it is the largest array here
-            return value, degree, product
-
-        return list(self.map_in_order(of_group, _sample_groups(some)))
-
-    def _weights(
-        self, pairs: PairList, some: slice, *, marked: bool
-    ) -> tuple[float, Array, csr_array]:
-        """Return the value of some pairs, their first rows, and the sparse matrix of weights."""
-        rows, starts, columns = pairs.part(some)
-        first, last = np.repeat(rows, np.diff(starts)), columns.astype(np.int32)
-        margins = [self.now] if self.frozen is None else [self.now, self.frozen]
-        weights = np.empty(len(last), dtype=self.X.dtype)
-        value = 0.0
-        for few in chunks(len(last), _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1]):
-            i, j = first[few], last[few]
-            shape = _SPARSE_SHAPE if len(i) == _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1] else (1, len(i))
-            t = [
-                (self.arithmetic.squared_distances(of.Z, i, j) - of.eta).reshape(shape)
-                for of in margins
-            ]
-            here = slice(some.start + few.start, some.start + few.stop)
-            part, weight = self.list_terms(here, t[0], t[-1], marked=marked)
-            value += part
-            weights[few] = weight.ravel()
-        return value, rows, csr_array((weights, last, starts), shape=(len(rows), len(self.X)))
+        return NumbaArithmetic(self.X.dtype)
 
 
-def _sample_groups(items: list[Any]) -> list[list[Any]]:
-    """Split the work on a sample into at most `_N_SAMPLE_GROUPS` groups of consecutive items."""
+def _group(items: Sequence[Any], *, is_whole: bool) -> list[Sequence[Any]]:
+    """Split work into groups, one task each: strips of about the same work, or a sample."""
+    if is_whole:
+        return [items[number::_N_GROUPS] for number in range(min(_N_GROUPS, len(items)))]
     length = max(1, -(-len(items) // _N_SAMPLE_GROUPS))
-    return [items[part] for part in chunks(len(items), length)]
+    return [items[some] for some in cut_range(len(items), length)]
+
+
+def _can_be_sparse(listed: Listed, n: int) -> bool:
+    """Whether to sum by a sparse matrix: a sample, or more marked pairs than rows, sorted."""
+    pairs = listed.pairs
+    if isinstance(pairs, np.ndarray):
+        return len(pairs) > n and not np.any(pairs[1:, 0] < pairs[:-1, 0])
+    return pairs is not None
+
+
+def _sum_group(sums: Pass, listed: Listed, group: Sequence[slice]) -> Sums:
+    """Sum over parts of a list of pairs, by one sparse matrix of weights for each."""
+    width, Y = sums.Y.shape[1], sums.Y
+    degree = np.zeros(len(sums.X))
+    product = np.zeros((len(sums.X) if sums.wrt == "factor" else width, width))
+    value = 0.0
+    for some in group:
+        part, rows, U = _find_weights(sums, listed, some)
+        value += part
+        degree[rows] += U.sum(axis=1, dtype=np.float64)
+        degree += U.sum(axis=0, dtype=np.float64)
+        if sums.wrt == "factor":
+            product[rows] += U @ Y
+            product += U.T @ Y[rows]
+        else:
+            for few in cut_range(len(rows), count_product_rows(width)):
+                product += Y[rows[few]].T @ (U[few] @ Y)
+        del U  # before the next is made: it is the largest array here
+    return value, degree, product
+
+
+def _find_weights(sums: Pass, listed: Listed, some: slice) -> tuple[float, Array, csr_array]:
+    """Return the value of some pairs, their first rows, and the sparse matrix of weights."""
+    rows, starts, columns = listed.pairs.part(some)
+    first, last = np.repeat(rows, np.diff(starts)), columns.astype(np.int32)
+    arithmetic: Any = sums.arithmetic
+    metrics = [sums.now] if sums.frozen is None else [sums.now, sums.frozen]
+    weights = np.empty(len(last), dtype=sums.X.dtype)
+    value, size = 0.0, _SPARSE_SHAPE[0] * _SPARSE_SHAPE[1]
+    for few in cut_range(len(last), size):
+        i, j = first[few], last[few]
+        shape = _SPARSE_SHAPE if len(i) == size else (1, len(i))
+        margins = [
+            (arithmetic.squared_distances(of.Z, i, j) - of.eta).reshape(shape) for of in metrics
+        ]
+        here = slice(some.start + few.start, some.start + few.stop)
+        part, weight = sums.sum_terms(listed, here, margins)
+        value += part
+        weights[few] = weight.ravel()
+    return value, rows, csr_array((weights, last, starts), shape=(len(rows), len(sums.X)))

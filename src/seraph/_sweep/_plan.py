@@ -1,11 +1,11 @@
-"""Which pairs are summed, with which weights, in which order.
+"""Choose the pairs to sum, their weights and the order of the rows.
 
 A `Plan` is all that a backend knows about samples. There are three forms:
 
 - **All pairs**, in tiles on and above the diagonal.
 - **A share of the pairs, in tiles.** A tile costs less for each pair than a list, whose points
   have to be gathered. This is a balanced incomplete U-statistic (Blom 1976): every row is in
-  equally many pairs, so that what depends on one point of a pair alone is summed exactly. The rows
+  equally many pairs, so that a function of one point of a pair alone is summed exactly. The rows
   must be in random order, which `Plan.order` returns; on a cluster, whose rows stay in place, each
   task permutes its own instead.
 - **A list of unlabeled pairs**, which needs no order of the rows, and memory for its pairs.
@@ -22,28 +22,46 @@ A `Plan` is all that a backend knows about samples. There are three forms:
        |   |#    ## |
        +---+--------+
 
-Samples have two uses. The user asks for one with ``unlabeled_pairs``: it is what is maximized. And
-solvers take most of their steps on smaller samples of what they maximize: `Plan.samples`.
+Samples have two uses. With ``unlabeled_pairs``, the objective itself is a sum over a sample. And
+solvers take most of their steps on smaller samples of the objective: `Plan.samples`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
+from ._lists import PairList, sample_pairs
 
-# A block of rows, and the blocks of columns that it meets in tiles.
-Strip = tuple[slice, list[slice]]
-# Sampling weights of the pairs of two class-labeled rows, of one with another row, and of two
-# others.
-Weights = tuple[float, float, float]
+
+class Strip(NamedTuple):
+    """A block of rows, the blocks of columns that it meets in tiles, and the weight of a pair.
+
+    The pairs are of two class-labeled rows (`labeled`), or else unlabeled. A tile whose columns
+    are its rows has each pair twice.
+    """
+
+    rows: slice
+    columns: list[slice]
+    weight: float = 1.0
+    labeled: bool = False
+
+    @property
+    def stop(self) -> int:
+        """Number of the last row or column, plus one."""
+        return max([int(block.stop) for block in (self.rows, *self.columns)])
+
+
+# Rows and columns of a strip.
+_Tiles = tuple[slice, list[slice]]
 
 # The user's sample is a list up to this number of pairs, or this number for each row, whichever is
-# more: for so few pairs, tiles would be too small to be fast.
+# more: for fewer pairs, tiles would be too small to be fast.
 _LISTED, _LISTED_PER_ROW = 1 << 20, 64
 # Solvers take samples from this number of pairs on: below it, a fit over all pairs takes less than
 # a second (docs/scale.md has the times).
@@ -60,65 +78,6 @@ _ROWS_PER_FEATURE = 16
 # Least number of blocks of rows in tiles of a share, so that any share can be approximated
 # closely.
 _LEAST_BLOCKS = 32
-# Pairs of a list to draw at a time: their numbers take 8 bytes each, and the list 1 to 4.
-_CHUNK = 1 << 14
-
-
-@dataclass(frozen=True, eq=False)
-class PairList:
-    """Pairs of rows, grouped by the first row: the rows of a sparse matrix.
-
-    A sampled pair takes one to four bytes.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (k,)
-        First rows, each once.
-    starts : ndarray of shape (k + 1,)
-        Where the pairs of each of them start in `columns`, and where the last ones end.
-    columns : ndarray of shape (l,)
-        Second rows.
-
-    Examples
-    --------
-    >>> pairs = PairList.of(np.array([[0, 4], [0, 7], [5, 2]]))
-    >>> len(pairs), pairs[1:].tolist()
-    (3, [[0, 7], [5, 2]])
-    """
-
-    rows: Array
-    starts: Array
-    columns: Array
-
-    @classmethod
-    def of(cls, pairs: Array) -> PairList:
-        """Make a list of an array of shape (l, 2) in which equal first rows are neighbors."""
-        first, columns = pairs.T
-        starts = np.flatnonzero(np.diff(first, prepend=-1))
-        return cls(first[starts], np.append(starts, len(pairs)), columns)
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def __getitem__(self, some: slice) -> Array:
-        """Return some pairs, as an array of shape (l, 2)."""
-        rows, starts, columns = self.part(some)
-        pairs = np.empty((len(columns), 2), dtype=np.int64)
-        pairs[:, 0] = np.repeat(rows, np.diff(starts))
-        pairs[:, 1] = columns
-        return pairs
-
-    def part(self, some: slice) -> tuple[Array, Array, Array]:
-        """Return `rows`, `starts` and `columns` of consecutive pairs."""
-        start, stop, _ = some.indices(len(self))
-        first = max(int(np.searchsorted(self.starts, start, side="right")) - 1, 0)
-        last = max(int(np.searchsorted(self.starts, stop)), first)
-        starts = np.clip(self.starts[first : last + 1], start, stop) - start
-        return self.rows[first:last], starts, self.columns[start:stop]
-
-    def every(self, step: int) -> PairList:
-        """Return every `step`-th pair, from the first one on."""
-        return PairList(self.rows, -(-self.starts // step), self.columns[::step])
 
 
 @dataclass(frozen=True)
@@ -136,13 +95,13 @@ class Plan:
     step : int
         Visit every `step`-th pair of the list.
     weight : float
-        Sampling weight of the list: the number of unlabeled pairs over that of visited ones.
+        Sampling weight of the list: number of unlabeled pairs, divided by the number visited.
 
     Examples
     --------
-    >>> strips, weights = Plan().tiles(n=6, n_labeled=0, side=3)
-    >>> strips[0]
-    (slice(0, 3, None), [slice(0, 3, None), slice(3, 6, None)])
+    >>> strips = Plan().tiles(n=6, n_labeled=0, side=3)
+    >>> strips[0].rows, strips[0].columns, strips[0].weight
+    (slice(0, 3, None), [slice(0, 3, None), slice(3, 6, None)], 1.0)
     >>> [round(share, 4) for share, _ in Plan().samples((20_000, 64), n_labeled=100)]
     [0.0128, 0.0512]
     """
@@ -158,7 +117,7 @@ class Plan:
     def for_list(
         cls, n: int, n_labeled: int, marked: Array, size: int, rng: np.random.RandomState
     ) -> Plan:
-        """Sample unlabeled pairs and list them; the parameters are those of `sample_pairs`."""
+        """Sample unlabeled pairs and list them; see `sample_pairs` for the parameters."""
         n_unlabeled = n * (n - 1) // 2 - n_labeled * (n_labeled - 1) // 2 - len(marked)
         pairs = sample_pairs(n, n_labeled, marked, size, rng)
         return cls(listed=pairs, weight=n_unlabeled / size)
@@ -167,13 +126,6 @@ class Plan:
     def is_whole(self) -> bool:
         """Whether all tiles are visited, of the pairs that are not listed."""
         return self.share == self.labeled_share == 1.0
-
-    @property
-    def pairs(self) -> PairList | None:
-        """The listed pairs that are visited."""
-        if self.listed is None or self.step == 1:
-            return self.listed
-        return self.listed.every(self.step)
 
     def order(
         self, shape: Sequence[int], labeled: Array, *, unlabeled: bool = True
@@ -246,10 +198,10 @@ class Plan:
         found = []
         for part in (first, _GROWTH * first):
             if (part * labeled if sample_labeled else labeled) + part * n_pairs <= most:
-                found.append((part, self._smaller(part, sample_labeled=sample_labeled)))
+                found.append((part, self._shrink(part, sample_labeled=sample_labeled)))
         return found
 
-    def _smaller(self, part: float, *, sample_labeled: bool) -> Plan:
+    def _shrink(self, part: float, *, sample_labeled: bool) -> Plan:
         """Return a plan for a part of the pairs."""
         if self.listed is None:
             labeled = self.labeled_share * (part if sample_labeled else 1.0)
@@ -265,9 +217,9 @@ class Plan:
         side: int,
         least_side: int = 1,
         *,
-        unlabeled: bool = True,
-    ) -> tuple[list[Strip], Weights]:
-        """Cut the pairs into tiles. No tile has rows of two kinds, so none needs a mask.
+        mu: float = 1.0,
+    ) -> list[Strip]:
+        """Cut the pairs into tiles. No tile has pairs of two kinds, so none needs a mask.
 
         Parameters
         ----------
@@ -278,30 +230,27 @@ class Plan:
         least_side : int, default=1
             Smallest side of an efficient tile, unless there are few rows; the share may become
             larger.
-        unlabeled : bool, default=True
-            Whether to visit the unlabeled pairs.
+        mu : float, default=1.0
+            Weight of the unlabeled pairs; 0 leaves them out.
 
         Returns
         -------
-        strips : list of Strip
-            The tiles.
-        weights : Weights
-            The sampling weights of their pairs.
+        list of Strip
+            The tiles, with the weights of their pairs.
         """
         sides, k = (least_side, side), n_labeled
-        corner, labeled_weight = _square(0, k, sides, self.labeled_share)
-        if not unlabeled:
-            return corner, (labeled_weight, 1.0, 1.0)
-        rest, weight = _square(k, n, sides, self.share)
-        blocks = [rows for rows, _ in rest]
-        strips: list[Strip] = []
-        n_met = 0
-        for number, (rows, met) in enumerate(corner):
-            beyond = _spread(blocks, number, self.share)
-            n_met += _length(rows) * sum(map(_length, beyond))
-            strips.append((rows, [*met, *beyond]))
-        across = k * (n - k) / max(n_met, 1)
-        return [*strips, *rest], (labeled_weight, across, weight)
+        corner = _cut_square(0, k, sides, self.labeled_share)
+        labeled = _weigh(corner, k * (k - 1) / 2.0, 1.0, labeled=True)
+        if mu == 0.0:
+            return labeled
+        rest = _cut_square(k, n, sides, self.share)
+        others = [rows for rows, _ in rest]
+        across = [
+            (rows, _choose_spread(others, number, self.share))
+            for number, (rows, _) in enumerate(corner if others else [])
+        ]
+        u = n - k
+        return [*labeled, *_weigh(across, k * u, mu), *_weigh(rest, u * (u - 1) / 2.0, mu)]
 
 
 def can_list(size: int, n: int) -> bool:
@@ -309,7 +258,7 @@ def can_list(size: int, n: int) -> bool:
     return size <= max(_LISTED, _LISTED_PER_ROW * n)
 
 
-def band(n: int, span: int, share: float) -> tuple[int, float]:
+def choose_band(n: int, span: int, share: float) -> tuple[int, float]:
     """Choose the half-width of a cyclic band: the spans on either side of each span of rows.
 
     Parameters
@@ -330,7 +279,7 @@ def band(n: int, span: int, share: float) -> tuple[int, float]:
 
     Examples
     --------
-    >>> band(2048, 512, 0.75)
+    >>> choose_band(2048, 512, 0.75)
     (1, 1.333...)
     """
     spans = np.diff([*range(0, n, span), n])
@@ -340,29 +289,38 @@ def band(n: int, span: int, share: float) -> tuple[int, float]:
     return reach, n * (n - 1) / 2 / max(n_met, 1.0)
 
 
-def _square(
-    start: int, stop: int, sides: tuple[int, int], share: float
-) -> tuple[list[Strip], float]:
-    """Cut the pairs of some rows into tiles; return them, and the weight of a pair."""
+def _cut_square(start: int, stop: int, sides: tuple[int, int], share: float) -> list[_Tiles]:
+    """Cut the pairs of some rows, or a share of them, into tiles."""
     (least_side, side), n = sides, stop - start
     if share < 1.0 and n:
         per_row = share * (n - 1) / 2.0
         fine = max(1, n // _LEAST_BLOCKS)
-        blocks = row_blocks(start, stop, min(fine, max(least_side, min(side, round(per_row)))))
+        blocks = cut_rows(start, stop, min(fine, max(least_side, min(side, round(per_row)))))
         reach = max(1, round(per_row / _length(blocks[0])))
         if 2 * reach < len(blocks):  # else a pair would be met from both sides
-            strips = [
+            return [
                 (rows, [blocks[(number + step) % len(blocks)] for step in range(1, reach + 1)])
                 for number, rows in enumerate(blocks)
             ]
-            n_met = sum(_length(rows) * sum(map(_length, met)) for rows, met in strips)
-            return strips, n * (n - 1) / 2.0 / n_met
-    blocks = row_blocks(start, stop, side)
-    return [(rows, blocks[number:]) for number, rows in enumerate(blocks)], 1.0
+    blocks = cut_rows(start, stop, side)
+    return [(rows, blocks[number:]) for number, rows in enumerate(blocks)]
 
 
-def _spread(blocks: list[slice], first: int, share: float) -> list[slice]:
-    """Choose a share of the blocks, evenly spaced: the same number whatever the first."""
+def _weigh(
+    tiles: list[_Tiles], n_pairs: float, weight: float, *, labeled: bool = False
+) -> list[Strip]:
+    """Weigh pairs so that they stand for `n_pairs` pairs of a given weight."""
+    n_met = 0.0
+    for rows, columns in tiles:
+        n_met += _length(rows) * sum(map(_length, columns))
+        if rows == columns[0]:  # a tile on the diagonal
+            n_met -= _length(rows) * (_length(rows) + 1) / 2.0
+    weight *= n_pairs / max(n_met, 1.0)
+    return [Strip(rows, columns, weight, labeled) for rows, columns in tiles]
+
+
+def _choose_spread(blocks: list[slice], first: int, share: float) -> list[slice]:
+    """Choose a share of the blocks, evenly spaced from the block number `first` on."""
     if share == 1.0 or not blocks:
         return blocks
     count = max(1, round(share * len(blocks)))
@@ -374,98 +332,7 @@ def _length(rows: slice) -> int:
     return int(rows.stop - rows.start)
 
 
-def row_blocks(start: int, stop: int, side: int) -> list[slice]:
+def cut_rows(start: int, stop: int, side: int) -> list[slice]:
     """Cut the rows from `start` to `stop` into blocks of nearly equal length."""
     blocks = row_slices(stop - start, side)
     return [slice(start + block.start, start + block.stop) for block in blocks]
-
-
-def sample_pairs(
-    n: int, n_labeled: int, marked: Array, size: int, rng: np.random.RandomState
-) -> PairList:
-    """Sample unlabeled pairs: each with the same probability, none twice.
-
-    Pairs ``i < j`` are numbered ``u = j (j - 1) / 2 + i``. The labeled rows come first, so their
-    pairs have the lowest numbers. This is stratified sampling: the numbers of the unlabeled pairs
-    are cut into as many strata of equal length as pairs are wanted, from a random start, and one
-    pair is drawn from each. So every row has nearly its share of the pairs, and the variance of
-    the sum is smaller than with independent pairs. It takes little memory besides the list.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    n_labeled : int
-        Number of class-labeled rows, which come first; their pairs are not sampled.
-    marked : ndarray of int of shape (l, 2)
-        Further pairs to leave out. At most one row of each is class-labeled.
-    size : int
-        Number of pairs to sample, at most as many as there are.
-    rng : RandomState
-        Source of randomness.
-
-    Returns
-    -------
-    PairList
-        The pairs, the larger row of each first.
-
-    Examples
-    --------
-    >>> sample_pairs(4, 2, np.array([[0, 3]]), 4, np.random.RandomState(0))[:].tolist()
-    [[2, 0], [2, 1], [3, 1], [3, 2]]
-    """
-    low, high = n_labeled * (n_labeled - 1) // 2, n * (n - 1) // 2
-    small, large = np.sort(marked, axis=1).T.astype(np.int64)
-    known = np.unique(large * (large - 1) // 2 + small) - low
-    # How many of the numbers below each known one are free.
-    free_below = known - np.arange(len(known))
-    columns, end = np.empty(size, dtype=np.min_scalar_type(n - 1)), 0
-    rows, counts = [], []
-    for places in _one_of_each_run(high - low - len(known), size, rng):
-        numbers = low + places + np.searchsorted(free_below, places, side="right")
-        small, large = _rows(numbers)
-        columns[end : end + len(small)] = small
-        end += len(small)
-        some, count = np.unique(large, return_counts=True)
-        rows.append(some)
-        counts.append(count)
-    # The pairs of a row may come in two chunks.
-    found = np.concatenate(rows)
-    first = np.flatnonzero(np.diff(found, prepend=-1))
-    starts = np.cumsum(np.append(0, np.add.reduceat(np.concatenate(counts), first)))
-    return PairList(found[first], starts, columns)
-
-
-def _one_of_each_run(n: int, size: int, rng: np.random.RandomState) -> Iterator[Array]:
-    """Cut ``range(n)`` into cyclic runs from a random start; yield a number of each.
-
-    The lengths of the runs differ by one. A number in a longer run is less likely to be drawn, but
-    more likely to be in one: over all places to start from, each number has the same probability.
-    """
-    length, rest = divmod(n, size)
-    start, offset = divmod(int(rng.randint(n, dtype=np.int64)), size)
-
-    def drawn(run: Array) -> Array:
-        # (In whole numbers of 64 bits: a product of `n` and `size` would not fit.)
-        low, high = (
-            start + some * length + (some * rest + offset) // size for some in (run, run + 1)
-        )
-        found: Array = rng.randint(low, high, dtype=np.int64)
-        return found
-
-    last = drawn(np.array([size - 1]))
-    if last[0] >= n:  # this run ends where the first one starts
-        yield last - n
-    for begin in range(0, size - 1, _CHUNK):
-        yield drawn(np.arange(begin, min(begin + _CHUNK, size - 1)))
-    if last[0] < n:
-        yield last
-
-
-def _rows(numbers: Array) -> tuple[Array, Array]:
-    """Return the smaller and the larger row of each pair."""
-    large = ((1.0 + np.sqrt(1.0 + 8.0 * numbers)) / 2.0).astype(np.int64)
-    # The square root of a 60-bit number may be off by one.
-    large -= large * (large - 1) // 2 > numbers
-    large += large * (large + 1) // 2 <= numbers
-    return numbers - large * (large - 1) // 2, large

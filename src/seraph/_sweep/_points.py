@@ -86,9 +86,9 @@ def in_memory(X: Any) -> Any:
 
 
 def header(X: Any) -> Any:
-    """Return what is enough to read the number and names of the features from.
+    """Return a table that has the number and names of the features, perhaps without rows.
 
-    That is a frame without rows for a dask data frame, and `X` itself for anything else.
+    It is a frame without rows for a dask data frame, and `X` itself for anything else.
 
     Examples
     --------
@@ -168,8 +168,14 @@ def scatter(points: Array) -> Array:
     return total
 
 
+def squared_norms(points: Array) -> Array:
+    """Compute the squared norm of each row, in the precision of the points."""
+    norms: Array = np.einsum("ij,ij->i", points, points)
+    return norms
+
+
 def exact_size(size: float) -> float:
-    """Return what to divide points of magnitude `size` by before they are centered.
+    """Return a divisor for points of magnitude `size`, to be applied before they are centered.
 
     It is a power of two, because division by it is exact. Rounding errors of another division
     would be large beside the differences between points far from the origin.
@@ -315,13 +321,20 @@ class Coordinates:
     def some_rows(self, count: int) -> Array:
         """Return at most `count` points, in double precision.
 
-        They are evenly spaced in the order of their norms, so that they do not depend on the order
-        of the rows.
+        They are evenly spaced in the order of their norms, so that they depend neither on the
+        order of the rows nor on their chunks.
         """
-        X, step = self.array, -(-len(self.array) // count)
-        if step == 1:
-            return X.astype(np.float64)
-        return X[np.argsort(np.einsum("ij,ij->i", X, X))[::step]].astype(np.float64)
+        step = -(-len(self.array) // count)
+        return self.take(np.argsort(self.squared_norms())[::step]).astype(np.float64)
+
+    def squared_norms(self) -> Array:
+        """Compute the squared norm of each point."""
+        return squared_norms(self.array)
+
+    def take(self, rows: Array) -> Array:
+        """Return some of the points."""
+        found: Array = self.array[rows]
+        return found
 
     def top_variance(self) -> float:
         """Compute the largest eigenvalue of the covariance."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 import numpy as np
 
 from .._utils._typing import Array
-from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
-from ._plan import row_blocks
+from ._lists import Listed
+from ._numpy import COMPILED_FROM, SIDES, NumbaSweep, NumpySweep
+from ._plan import Strip, cut_rows
 from ._terms import PairTerms, Posterior, Variable
 from ._threads import one_blas_thread
+from ._tiles import Pass
 
 # Parts are swept in blocks of this number of rows, which bounds the memory of a task.
 ROWS = 8192
@@ -21,15 +24,14 @@ Sums = tuple[float, Array]
 
 @dataclass(frozen=True)
 class Request:
-    """What every task of a sweep needs to know besides its points.
+    """The arguments that all tasks of a sweep share.
 
     Parameters
     ----------
     P : ndarray of shape (r, m)
         Factor of the metric.
     terms : PairTerms
-        Threshold, weight, posterior and plan, without codes or pairs. A list in the plan is
-        empty; it only says that no tile has unlabeled pairs.
+        Threshold, weight, posterior and plan, without codes, pairs or a list.
     wrt : {"metric", "factor", "threshold"}
         What to differentiate by.
     """
@@ -38,12 +40,18 @@ class Request:
     terms: PairTerms
     wrt: Variable
 
-    def sums(self, X: Array, terms: PairTerms, split: int | None = None) -> Sums:
-        """Sum over the pairs of `X`."""
-        return _sweep(X, split)(self.P, terms, self.wrt)
+    def sum_pairs(
+        self,
+        X: Array,
+        terms: PairTerms,
+        strips: Sequence[Strip] = (),
+        lists: Sequence[Listed] = (),
+    ) -> Sums:
+        """Sum over some pairs of `X`."""
+        return _make_sweep(X).sum_pairs(self.P, terms, self.wrt, strips, lists)
 
 
-def tile(
+def sum_tile(
     request: Request,
     number: int,
     X: Array,
@@ -74,29 +82,30 @@ def tile(
         # Tiles of a share need rows in random order, and the user may have sorted them.
         order = rng.permutation(len(X))
         X, codes = X[order], None if codes is None else codes[order]
-    found, left = [], _blocks(X, codes)
-    right = left if Y is None else _blocks(Y, other_codes)
+    found, left = [], _cut(X, codes)
+    right = left if Y is None else _cut(Y, other_codes)
     with one_blas_thread():
         for place, (points, known) in enumerate(left):
             if Y is None:
                 own = request.terms.codes if known is None else known
-                found.append(request.sums(points, replace(request.terms, codes=own)))
+                terms = replace(request.terms, codes=own)
+                found.append(_make_sweep(points)(request.P, terms, request.wrt))
             for other in right[place + 1 :] if Y is None else right:
-                found.append(_across(request, (points, known), other, share, rng))
-    return total(found)
+                found.append(_sum_across(request, (points, known), other, share, rng))
+    return add(found)
 
 
 # Points, and their class codes if they have any.
 _Block = tuple[Array, Array | None]
 
 
-def _blocks(X: Array, codes: Array | None) -> list[_Block]:
+def _cut(X: Array, codes: Array | None) -> list[_Block]:
     return [
-        (X[rows], None if codes is None else codes[rows]) for rows in row_blocks(0, len(X), ROWS)
+        (X[rows], None if codes is None else codes[rows]) for rows in cut_rows(0, len(X), ROWS)
     ]
 
 
-def _across(
+def _sum_across(
     request: Request, one: _Block, other: _Block, share: float, rng: np.random.Generator
 ) -> Sums:
     """Sum over the pairs of two blocks, or a share of them: all of one, and some of the other."""
@@ -108,73 +117,78 @@ def _across(
         some = rng.choice(len(Y), max(1, round(share * len(Y))), replace=False)
         weight = len(Y) / len(some)
         Y, other_codes = Y[some], None if other_codes is None else other_codes[some]
-    terms = request.terms
+    terms, points, labeled = request.terms, np.concatenate([X, Y]), False
     if codes is not None and other_codes is not None:
-        terms = replace(terms, codes=np.concatenate([codes, other_codes]), q=None)
-    value, gradient = request.sums(np.concatenate([X, Y]), terms, split=len(X))
-    return weight * value, weight * gradient
+        terms, labeled = replace(terms, codes=np.concatenate([codes, other_codes]), q=None), True
+    side = SIDES[points.dtype]
+    columns = cut_rows(len(X), len(points), side)
+    weight *= 1.0 if labeled else terms.mu
+    strips = [Strip(rows, columns, weight, labeled) for rows in cut_rows(0, len(X), side)]
+    return request.sum_pairs(points, terms, strips)
 
 
-def projected(request: Request, X: Array) -> Array:
-    """Project points by the factor, and by that of the frozen metric if there is one."""
+def project(request: Request, X: Array) -> Array:
+    """Project points by the factor, and by the frozen factor if there is one."""
     with one_blas_thread():
-        return X @ factors(request).T.astype(X.dtype)
+        return X @ stack_factors(request).T.astype(X.dtype)
 
 
-def among_projected(request: Request, Z: list[Array], n_labeled: int, group: slice) -> Sums:
+def sum_projected(request: Request, Z: list[Array], n_labeled: int, group: slice) -> Sums:
     """Sum over some of the unlabeled pairs of all points, from their projections.
 
-    In place of the derivative by the factor, return ``Lap(W) Z``: see `back_projected`.
+    In place of the derivative by the factor, return ``Lap(W) Z``: see `project_back`.
+    The first `n_labeled` points are class-labeled. `group` says which strips of tiles to sum.
     """
-    points, r, terms = np.concatenate(Z), len(request.P), request.terms
-    width = points.shape[1]
+    points, r = np.concatenate(Z), len(request.P)
+    n, width = points.shape
+    terms = replace(request.terms, codes=np.zeros(n_labeled, dtype=np.intp))
     if width > r:
         terms = replace(terms, q=Posterior(np.eye(width)[r:]))
-    with one_blas_thread():
-        value, degree, product = _sweep(points).among_unlabeled(
-            np.eye(r, width), terms, n_labeled, group
-        )
+    sweep = _make_sweep(points)
+    tiles = terms.tiles(n, sweep.tile, sweep.arithmetic.least_side)
+    strips = [strip for strip in tiles if not strip.labeled][group]
+    with one_blas_thread(), np.errstate(under="ignore"):
+        sums = Pass(sweep.arithmetic, points, np.eye(r, width), terms, "factor", n)
+        found = [sums.sum_tiles(strips)] if strips else []
+        value, degree, product = sums.add([(0.0, np.zeros(n), np.zeros((n, r))), *found])
     if request.wrt == "threshold":
         return value, np.asarray(-0.5 * degree.sum())
     return value, degree[:, np.newaxis] * points[:, :r] - product
 
 
-def back_projected(request: Request, X: Array, L: Array) -> Sums:  # noqa: ARG001
+def project_back(request: Request, X: Array, L: Array) -> Sums:  # noqa: ARG001
     """Compute the terms of some points in ``d / dP = 2 (Lap(W) Z)' X``."""
     with one_blas_thread():
         return 0.0, 2.0 * L.T @ X
 
 
-def factors(request: Request) -> Array:
-    """Return the factor, stacked on that of the frozen metric if there is one."""
+def stack_factors(request: Request) -> Array:
+    """Stack the factor on the frozen one, if there is one."""
     q = request.terms.q
     return request.P if q is None or q.P is None else np.vstack([request.P, q.P])
 
 
-def sampled_pairs(request: Request, start: int, D: Array) -> Sums:
-    """Sum over sampled unlabeled pairs from the `start`-th on, from their `differences`."""
-    plan = request.terms.plan
-    scale = request.terms.mu * plan.weight
+def sum_differences(
+    request: Request, D: Array, start: int, step: int, unlabeled: float, marks: Array | None = None
+) -> Sums:
+    """Sum over listed pairs, from their differences: every `step`-th pair of the list.
+
+    `D` has the differences from the `start`-th pair on. `unlabeled` is the weight of the unlabeled
+    terms; `marks` are the likeness and weights of marked pairs, in two columns.
+    """
+    some = slice(-start % step, None, step)
+    similar, weights = (None, None) if marks is None else marks[some].T
+    listed = Listed(None, similar, weights, unlabeled)
     with one_blas_thread():
-        sweep = _sweep(D[-start % plan.step :: plan.step])
-        value, gradient = sweep.of_differences(request.P, request.terms, request.wrt, marked=False)
-    return scale * value, scale * gradient
+        return request.sum_pairs(D[some], request.terms, lists=[listed])
 
 
-def marked_pairs(request: Request, D: Array, marks: Array) -> Sums:
-    """Sum over marked pairs, from their `differences`, likeness and weights (two columns)."""
-    similar, weights = marks.T
-    terms = replace(request.terms, similar=similar, weights=weights)
-    with one_blas_thread():
-        return _sweep(D).of_differences(request.P, terms, request.wrt, marked=True)
-
-
-def pieces(part: Array, rows: list[Array]) -> list[Array]:
+def take_rows(part: Array, rows: list[Array]) -> list[Array]:
     """Take several sets of rows from a part."""
     return [part[some] for some in rows]
 
 
-def differences(n: int, taken: list[Array], places: list[Array]) -> Array:
+def subtract_rows(n: int, taken: list[Array], places: list[Array]) -> Array:
     """Compute the differences of pairs from rows that come from several parts.
 
     With the differences, a worker can sum over pairs without the points.
@@ -197,13 +211,13 @@ def differences(n: int, taken: list[Array], places: list[Array]) -> Array:
     return D
 
 
-def _sweep(X: Array, split: int | None = None) -> NumpySweep:
-    """A sweep over points, compiled if they are many and this machine has numba."""
+def _make_sweep(X: Array) -> NumpySweep:
+    """Make a sweep over points, compiled if they are many and this machine has numba."""
     compiled = len(X) >= COMPILED_FROM and find_spec("numba") is not None
-    return (NumbaSweep if compiled else NumpySweep)(X, split=split)
+    return (NumbaSweep if compiled else NumpySweep)(X)
 
 
-def total(found: list[Sums]) -> Sums:
+def add(found: list[Sums]) -> Sums:
     """Add up sums, in their order."""
     gradient: Array = np.sum([gradient for _, gradient in found], axis=0)
     return sum(value for value, _ in found), gradient

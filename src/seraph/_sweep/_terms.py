@@ -8,9 +8,10 @@ from typing import Literal, Protocol
 import numpy as np
 
 from .._utils._typing import Array
-from ._plan import Plan
+from ._lists import Listed
+from ._plan import Plan, Strip
 
-# What a sum can be differentiated by.
+# Variables to differentiate a sum by.
 Variable = Literal["metric", "factor", "threshold"]
 
 
@@ -45,7 +46,7 @@ class PairTerms:
     eta : float
         Threshold of the model.
     mu : float
-        Weight of the unlabeled pairs: all but those of the first k rows and the marked ones.
+        Weight of the unlabeled pairs: neither marked, nor of two of the first k rows.
     q : Posterior or None
         None for the entropy in (7), else the source of the M-step's ``q`` in (11).
     plan : Plan
@@ -68,6 +69,23 @@ class PairTerms:
         """Whether the unlabeled pairs are summed in tiles: ``mu > 0``, and no list in the plan."""
         return self.mu > 0.0 and self.plan.listed is None
 
+    def tiles(self, n: int, side: int, least_side: int) -> list[Strip]:
+        """Cut the pairs of `n` rows into tiles, with the weights of their terms: see `Plan`."""
+        mu = self.mu if self.tiles_unlabeled else 0.0
+        return self.plan.tiles(n, len(self.codes), side, least_side, mu=mu)
+
+    def lists(self) -> list[Listed]:
+        """Return the pairs outside tiles: the marked ones, and the list of the plan."""
+        plan, found = self.plan, []
+        if len(self.pairs):
+            # A tile has added the unlabeled term of a marked pair: subtract it.
+            added = self.mu if self.tiles_unlabeled else 0.0
+            found.append(Listed(self.pairs, self.similar, self.weights, -added))
+        if self.mu > 0.0 and plan.listed is not None:
+            weight = self.mu * plan.weight
+            found.append(Listed(plan.listed, unlabeled=weight, step=plan.step))
+        return found
+
     def samples(
         self, shape: tuple[int, int], *, near: bool = False
     ) -> list[tuple[float, PairTerms]]:
@@ -81,7 +99,7 @@ ROUNDING = {"float32": 1e-7, "float64": 1e-12}
 
 
 class Sweep(Protocol):
-    """Sums over the pairs of some points: what every backend provides.
+    """Sums over the pairs of some points, the interface of every backend.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Context managers for settings of the process and of its threads, such as those of BLAS."""
+"""Context managers for settings of the process and of its threads, such as the threads of BLAS."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _is_shared(library: LibController) -> bool:
 
 
 def _limit(library: LibController) -> Callable[[], None]:
-    """Set a number of threads to 1; return what sets it back."""
+    """Set a number of threads to 1; return a function that restores it."""
     before = library.num_threads
     if before == 1:
         return lambda: None

@@ -7,7 +7,8 @@ many, through on-chip memory. All other tiles are plain tensors, as large as mem
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,11 +17,12 @@ import torch
 from torch import Tensor
 
 from .._utils._typing import Array
-from . import _tensors
+from ._formulas import Arithmetic
 from ._numpy import NumpySweep
+from ._plan import Strip
 from ._terms import ROUNDING, PairTerms, Sweep, Variable
 from ._threads import SharedSetting
-from ._tiles import Pass, Sums, chunks
+from ._tiles import Pass, Sums, count_rows, cut_range
 
 # Side of a tile by device. About five tiles are alive at once, each of 256 MB on a GPU.
 _SIDES = {"cuda": 8192, "mps": 4096}
@@ -65,8 +67,7 @@ class TorchSweep(Sweep):
         self.device = str(self.X.device)
         self.rounding = ROUNDING[str(self.X.dtype).removeprefix("torch.")]
         self.tile = _SIDES.get(self.X.device.type, _SIDE) if tile is None else tile
-        # Class codes are the same in each sweep of a fit, and a copy of them makes the host wait.
-        self._codes: tuple[Array | None, Tensor] = None, self.X[:0, 0]
+        self.arithmetic = TorchArithmetic(self.X)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -76,22 +77,22 @@ class TorchSweep(Sweep):
 
     def scatter(self) -> Array | None:
         """Compute ``X'X`` in double precision, on a GPU that has it."""
-        return _scatter(self.X) if self.X.device.type == "cuda" else None
+        return _compute_scatter(self.X) if self.X.device.type == "cuda" else None
 
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
         with torch.inference_mode(), _full_precision:
-            fused = fits_kernel(self.X, P, terms)
-            few = len(terms.codes) <= _FEW_LABELED
-            n_tiled = (len(terms.codes) if few else 0) if fused else None
-            sums = _TorchPass(self.X, P, terms, wrt, _tensors, n_tiled)
-            sums.codes = self._codes_of(terms)
+            fused, tiled = fits_kernel(self.X, P, terms), terms
+            many = len(terms.codes) > _FEW_LABELED
+            if fused:  # tiles have the labeled pairs alone
+                tiled = replace(terms, mu=0.0, codes=terms.codes[: 0 if many else None])
+            n_tiled = count_rows(self._cut(tiled))
+            sums = Pass(self.arithmetic, self.X, P, terms, wrt, n_tiled)
             # (The kernel first, so that the device has work while the host prepares the rest.)
-            parts = [sums.fused(few)] if fused else []
-            if sums.n_tiled:
-                parts += self._in_tiles(sums)
-            value, gradient = sums.total(parts)
+            parts = [_sum_fused(sums, labeled=many)] if fused else []
+            parts += self._sum_in_tiles(sums, tiled)
+            value, gradient = sums.total(parts, self._sum_lists(sums, P))
             # One copy to the host, since it waits for each.
             found = torch.cat(
                 [
@@ -102,23 +103,28 @@ class TorchSweep(Sweep):
         both: Array = found.numpy().astype(np.float64)
         return float(both[0]), both[1:].reshape(gradient.shape)
 
-    def _codes_of(self, terms: PairTerms) -> Tensor:
-        known, codes = self._codes
-        if known is not terms.codes:
-            codes = torch.tensor(terms.codes.astype(np.int32), device=self.X.device)
-            self._codes = terms.codes, codes
-        return codes
+    def _cut(self, terms: PairTerms) -> list[Strip]:
+        return terms.tiles(len(self.X), self.tile, self.arithmetic.least_side)
 
-    def _in_tiles(self, sums: _TorchPass) -> list[Sums]:
-        """Sweep in plain tiles; halve them whenever memory runs out."""
+    def _sum_in_tiles(self, sums: Pass, terms: PairTerms) -> list[Sums]:
+        """Sum in plain tiles; halve them whenever memory runs out."""
         while True:
             try:
-                return sums.parts(self.tile)
+                strips = self._cut(terms)
+                return [sums.sum_tiles(strips)] if strips else []
             except torch.OutOfMemoryError:
                 if self.tile <= _SMALLEST_SIDE:
                     raise
                 self.tile //= 2
                 torch.cuda.empty_cache()
+
+    def _sum_lists(self, sums: Pass, P: Array) -> list[tuple[Any, Tensor]]:
+        lists = sums.terms.lists()
+        if lists and self.X.device.type in _LISTS_BY_NUMPY:
+            sweep = NumpySweep(self.X.numpy())
+            value, gradient = sweep.sum_pairs(P, sums.terms, sums.wrt, lists=lists)
+            return [(value, torch.as_tensor(gradient))]
+        return [sums.sum_list(listed) for listed in lists]
 
 
 def _to_device(X: Array, device: torch.device) -> Tensor:
@@ -130,10 +136,10 @@ def _to_device(X: Array, device: torch.device) -> Tensor:
     return torch.from_numpy(X).to(device)
 
 
-def _scatter(X: Tensor) -> Array:
+def _compute_scatter(X: Tensor) -> Array:
     total = torch.zeros([X.shape[1]] * 2, dtype=torch.float64, device=X.device)
     with torch.inference_mode():
-        for rows in chunks(len(X), _WIDENED_ROWS):
+        for rows in cut_range(len(X), _WIDENED_ROWS):
             points = X[rows].double()
             total += points.T @ points
     found: Array = total.cpu().numpy()
@@ -163,68 +169,66 @@ def _set_full_precision() -> Callable[[], None]:
 _full_precision = SharedSetting(_set_full_precision)
 
 
-class _TorchPass(Pass):
-    """A sweep over tensors."""
+class TorchArithmetic(Arithmetic):
+    """The pair terms for tensors of the dtype and on the device of `X`."""
 
     xp = torch
     gathered_numbers = 1 << 23
-    codes: Tensor  # class codes, on the device
 
-    def __init__(self, X: Tensor, P: Array, terms: PairTerms, *args: Any, **kwargs: Any) -> None:
-        self.wide = _tensors.wide(X)
+    def __init__(self, X: Tensor) -> None:
+        self.X = X
+        # "mps" does not have double precision.
+        self.wide = torch.float32 if X.device.type == "mps" else torch.float64
         self.least_side = _LEAST_SIDES.get(X.device.type, self.least_side)
-        self.P = P
-        super().__init__(X, P, terms, *args, **kwargs)
+        self.place = {"device": X.device}
+        # Class codes are the same in each sweep of a fit, and a copy of them makes the host wait.
+        self._copied: tuple[Array | None, Any] = None, None
 
-    def _array(self, a: Array) -> Tensor:
-        # (A copy, since torch takes no negative strides, and numpy calls an array of one row
+    def array(self, a: Array) -> Tensor:
+        """Copy an array to the device."""
+        # (Of a copy, since torch takes no negative strides, and numpy calls an array of one row
         # contiguous whatever its stride.)
         return torch.tensor(a.copy(), dtype=self.X.dtype, device=self.X.device)
 
-    def _indices(self, pairs: Array) -> tuple[Tensor, Tensor]:
-        i, j = torch.tensor(np.ascontiguousarray(pairs.T, dtype=np.int64), device=self.X.device)
-        return i, j
+    def codes(self, codes: Array) -> Tensor:
+        """Copy class codes to the device, unless the last call had the same."""
+        if self._copied[0] is not codes:
+            self._copied = codes, super().codes(codes)
+        return self._copied[1]
 
-    def _zeros(self, *shape: int) -> Tensor:
-        return torch.zeros(shape, dtype=self.wide, device=self.X.device)
+    def equal(self, a: Tensor, b: Tensor, out: Tensor | None) -> Tensor:
+        """Return 1 where two tensors of class codes are equal, and 0 elsewhere."""
+        return (a == b).to(self.X.dtype)
 
-    def _widened(self, a: Tensor) -> Tensor:
-        return a.to(self.wide)
+    def inner(self, a: Tensor, b: Tensor) -> Tensor:
+        """Add up the products of the numbers of two tensors."""
+        return (a * b).sum(dtype=self.wide)
 
-    def _scratch(self, side: int) -> None:
-        return None  # torch caches the memory of its tensors
+    def sum_of_logs(self, factors: Tensor) -> Tensor:
+        """Add up the logarithms of numbers."""
+        return torch.log(factors).sum(dtype=self.wide)
 
-    def _views(self, scratch: None, shape: tuple[int, int]) -> Sequence[None]:
-        return [None] * 4
+    def entropy_of_tile(self, margins: Any, rows: slice, columns: slice, *work: Any) -> Any:
+        """Compute the entropy of a tile; on CUDA, in one pass over the products of its points."""
+        if not _has_triton(self.X):
+            return super().entropy_of_tile(margins, rows, columns, *work)
+        from . import _triton
 
-    def _same_class(self, rows: slice, columns: slice, out: Tensor | None) -> Tensor:
-        return (self.codes[rows, None] == self.codes[columns]).to(self.X.dtype)
+        return _triton.negative_entropy(margins.Z, rows, columns, margins.eta)
 
-    def _unlabeled_tile(self, rows: slice, columns: slice, *room: Any) -> tuple[Tensor, Tensor]:
-        if self.terms.q is None and _has_triton(self.X):
-            from . import _triton
 
-            return _triton.negative_entropy(self.Z, rows, columns, self.terms.eta)
-        return super()._unlabeled_tile(rows, columns, *room)
+def _sum_fused(sums: Pass, *, labeled: bool) -> Sums:
+    """Sum over the unlabeled pairs, and over the class-labeled ones if asked, by the kernel."""
+    from ._triton import sweep_regions
 
-    def fused(self, few: bool) -> Sums:
-        """Sums over the unlabeled pairs, and the labeled ones unless few, by the fused kernel."""
-        from ._triton import sweep_regions
-
-        codes = self.codes[:0] if few else self.codes
-        if self.wrt != "metric":
-            return sweep_regions(self, codes, self.Y)
-        # Half of X' W X, as in `Pass.sweep`, some columns at a time.
-        half = self._zeros(*[self.X.shape[1]] * 2)
-        for columns in chunks(self.X.shape[1], max(_METRIC_WIDTH, self.Z.shape[1])):
-            value, degree, product = sweep_regions(self, codes, self.X[:, columns])
-            for rows in chunks(len(self.X), _WIDENED_ROWS):
-                half[:, columns] += 0.5 * self._widened(self.X[rows]).T @ product[rows]
-        return value, degree, half
-
-    def of_lists(self) -> tuple[Any, Tensor]:
-        """Return value and gradient of the marked pairs and of a plan's list."""
-        if self.X.device.type in _LISTS_BY_NUMPY:
-            value, found = NumpySweep(self.X.numpy()).of_lists(self.P, self.terms, self.wrt)
-            return value, torch.as_tensor(found, device=self.X.device)
-        return super().of_lists()
+    X, arithmetic = sums.X, sums.arithmetic
+    codes = sums.codes if labeled else sums.codes[:0]
+    if sums.wrt != "metric":
+        return sweep_regions(sums, codes, sums.Y)
+    # Half of X' W X, as in `Pass.sum_tiles`, some columns at a time.
+    half = arithmetic.zeros(*[X.shape[1]] * 2)
+    for columns in cut_range(X.shape[1], max(_METRIC_WIDTH, sums.Z.shape[1])):
+        value, degree, product = sweep_regions(sums, codes, X[:, columns])
+        for rows in cut_range(len(X), _WIDENED_ROWS):
+            half[:, columns] += 0.5 * arithmetic.widen(X[rows]).T @ product[rows]
+    return value, degree, half

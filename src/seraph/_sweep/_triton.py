@@ -1,8 +1,8 @@
 """The fused sweep on a CUDA device: tiles stay in registers and shared memory.
 
 As in FlashAttention, each program holds a block of rows, streams all columns past it, and keeps
-the sums of its rows: the terms, the degrees ``W 1`` and the product ``W Y``. The formulas are
-those of `_formulas`; the kernels are in `_kernels`.
+the sums of its rows: the terms, the degrees ``W 1`` and the product ``W Y``. The
+formulas are in `_formulas`, the kernels in `_kernels`.
 
 Tensor cores multiply float16, with 11 significant bits. So every operand is split into
 ``high + low``, two float16 with 22 bits together, almost the 24 of a float32. Of the four products
@@ -22,7 +22,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from .._utils._typing import Array
-from . import _formulas
+from ._formulas import NumpyArithmetic
 from ._kernels import (
     DISSIMILAR,
     ENTROPY,
@@ -40,7 +40,7 @@ from ._kernels import (
     split_kernel,
     sweep_kernel,
 )
-from ._plan import band
+from ._plan import choose_band
 from ._tiles import Pass, Sums
 
 # Rows and columns of a tile, warps, and stages of the pipeline, by the width of the operands:
@@ -84,8 +84,8 @@ def negative_entropy(Z: Tensor, rows: slice, columns: slice, eta: float) -> tupl
     threshold = torch.full((1,), eta, dtype=tile.dtype, device=tile.device)
     entropy_kernel[grid](
         tile,
-        _squares(left),
-        _squares(right),
+        _square_norms(left),
+        _square_norms(right),
         values,
         *tile.shape,
         threshold,
@@ -97,21 +97,21 @@ def negative_entropy(Z: Tensor, rows: slice, columns: slice, eta: float) -> tupl
     return values.sum(dtype=torch.float64), tile
 
 
-def _squares(Z: Tensor) -> Tensor:
+def _square_norms(Z: Tensor) -> Tensor:
     return torch.einsum("ir,ir->i", Z, Z)
 
 
 def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
-    """Sum over the unlabeled pairs, and over those of class-labeled rows if given their codes.
+    """Sum over the unlabeled pairs, and over class-labeled pairs if given their codes.
 
     Parameters
     ----------
     sums : Pass
-        The sweep: points, terms and what to differentiate by.
+        The pass: points, terms and the variable.
     codes : Tensor of int32 of shape (k,) or (0,)
         Class codes of the first k rows, or none.
     Y : Tensor of shape (n, at most 128)
-        What to multiply the weights with.
+        The right factor of the product.
 
     Returns
     -------
@@ -140,16 +140,16 @@ def sweep_regions(sums: Pass, codes: Tensor, Y: Tensor) -> Sums:
     return regions.value, regions.degree, regions.product
 
 
-def _at_zero(kind: tl.constexpr, sums: Pass) -> tuple[float, float]:
+def _evaluate_at_zero(kind: tl.constexpr, sums: Pass) -> tuple[float, float]:
     """Term and weight of a pair at distance zero, as a point is from itself."""
-    t = np.array([[-sums.terms.eta]])
+    t, arithmetic = np.array([[-sums.terms.eta]]), NumpyArithmetic()
     if kind == ENTROPY:
-        value, weight = _formulas.negative_entropy(t)
+        value, weight = arithmetic.negative_entropy(t)
     else:
         q: Array | float = 1.0 if kind == LABELED else 0.0
         if kind == FROZEN:
-            q = _formulas.e_step(t, sums.terms.mu)
-        value, weight = _formulas.cross_entropy(t, q)
+            q = arithmetic.e_step(t, sums.terms.mu)
+        value, weight = arithmetic.cross_entropy(t, q)
     return value, float(weight[0, 0])
 
 
@@ -167,7 +167,7 @@ class _Regions:
             torch.zeros(shape, dtype=sums.wide, device=X.device) for shape in ((), n, Y.shape)
         )
         old = sums.now if sums.frozen is None else sums.frozen
-        self.R, self.C = _padded_widths(max(sums.Z.shape[1], old.Z.shape[1]), self.width)
+        self.R, self.C = _pad_widths(max(sums.Z.shape[1], old.Z.shape[1]), self.width)
         self.shape = _SHAPES[max(self.R, self.C)]
         self.block = block = max(self.shape[:2])
         offset = -(-k // block) * block
@@ -240,7 +240,7 @@ class _Regions:
         if share == 1.0:
             self.add(kind, scale, rows, rows)
         else:
-            reach, weight = band(rows[1] - rows[0], _SPAN, share)
+            reach, weight = choose_band(rows[1] - rows[0], _SPAN, share)
             self.add(kind, scale * weight, rows, rows, reach=reach)
 
     def add(
@@ -265,16 +265,16 @@ class _Regions:
             Number of spans to either side that rows meet, in a square region; None for all.
         """
         sums, (n_rows, n_columns, *_) = self.sums, self.shape
-        first, last = self._places(*rows)
-        left, right = self._places(*columns)
+        first, last = self._find_places(*rows)
+        left, right = self._find_places(*columns)
         right = -(-right // n_columns) * n_columns  # the kernel takes whole tiles anyway
         n_blocks = -(-(last - first) // n_rows)
         # Few blocks of rows would leave most of the GPU idle: several programs share each.
-        n_shares, columns_each = _shared(
+        n_shares, columns_each = _share_columns(
             right - left, n_blocks, _PROGRAMS if reach is None else n_blocks
         )
         n_out = n_blocks * n_rows
-        room = self._room(n_shares, n_out)
+        room = self._allocate(n_shares, n_out)
         region = Region(first, left, right, columns_each, n_out, 0)
         self._launch(kind, (n_blocks, n_shares), room, region, reach=reach)
         # The kernel meets every pair twice, from either side.
@@ -297,12 +297,12 @@ class _Regions:
             whole = torch.cuda.get_device_properties(sums.X.device).total_memory
             n_bytes = int(_MIRRORED_SHARE * whole)
         each = max(1, min(n_blocks, n_bytes // (4 * n_mirrored * (self.C + 1))))
-        mirrored = self._room(each, n_mirrored)
+        mirrored = self._allocate(each, n_mirrored)
         for block in range(0, n_blocks, each):
             first, some = block * n_rows, min(each, n_blocks - block)
             start = max(left, first)
-            n_shares, columns_each = _shared(length - start, some, _MIRRORED_PROGRAMS)
-            room = self._room(n_shares, some * n_rows)
+            n_shares, columns_each = _share_columns(length - start, some, _MIRRORED_PROGRAMS)
+            room = self._allocate(n_shares, some * n_rows)
             region = Region(first, start, length, columns_each, some * n_rows, length - start)
             self._launch(kind, (some, n_shares), room, region, mirrored)
             self.value += 0.5 * scale * room.value.sum(dtype=sums.wide)
@@ -316,7 +316,7 @@ class _Regions:
         In the gradient their weights cancel, because degrees and product both include them; they
         are subtracted from the value, and from degrees without a product.
         """
-        term, weight = _at_zero(kind, self.sums)
+        term, weight = _evaluate_at_zero(kind, self.sums)
         self.value -= 0.5 * scale * term * (rows[1] - rows[0])
         if not self.width:
             self.degree[slice(*rows)] -= scale * weight
@@ -329,7 +329,7 @@ class _Regions:
         mirrored: Room | None = None,
         blocks: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
-        """Add what the kernel has stored for the rows at some places to their sums.
+        """Add the sums that the kernel has stored for the rows at some places.
 
         `blocks` are, of what is mirrored: number of blocks of rows, first column, and number of
         columns.
@@ -351,11 +351,11 @@ class _Regions:
             self.k,
             *self.product.shape,
             # The same kernel for any kind of terms and any width of Z.
-            self._form(ENTROPY, mirrored=mirrored is not None)._replace(R=_ANY),
+            self._make_form(ENTROPY, mirrored=mirrored is not None)._replace(R=_ANY),
             num_warps=4,
         )
 
-    def _room(self, *shape: int) -> Room:
+    def _allocate(self, *shape: int) -> Room:
         """Allocate values, degrees and products."""
         return Room(
             *(
@@ -388,19 +388,19 @@ class _Regions:
             self.scales,
             terms.eta,
             (1.0 + terms.mu) * LOG2E.value,
-            self._form(kind, mirrored=mirrored is not None),
+            self._make_form(kind, mirrored=mirrored is not None),
             num_warps=warps,
             num_stages=stages,
         )
 
-    def _form(self, kind: tl.constexpr, *, mirrored: bool) -> Form:
+    def _make_form(self, kind: tl.constexpr, *, mirrored: bool) -> Form:
         """Make the constants of a kernel."""
         n_rows, n_columns, *_ = self.shape
         flags = self.width > 0, mirrored, self.folded
         sizes = self.R, self.C, n_rows, n_columns, _SPAN
         return Form(kind, *map(tl.constexpr, (*flags, *sizes, _INTERPRETED)))
 
-    def _places(self, start: int, stop: int) -> tuple[int, int]:
+    def _find_places(self, start: int, stop: int) -> tuple[int, int]:
         """Where the rows from `start` to `stop` are after padding."""
         first, last = (
             row if row < self.k else row - self.k + self.offset for row in (start, stop - 1)
@@ -408,7 +408,7 @@ class _Regions:
         return first, last + 1
 
 
-def _shared(n_columns: int, n_blocks: int, n_programs: int) -> tuple[int, int]:
+def _share_columns(n_columns: int, n_blocks: int, n_programs: int) -> tuple[int, int]:
     """Share the columns, in whole spans, among the programs of a block of rows.
 
     Returns
@@ -422,7 +422,7 @@ def _shared(n_columns: int, n_blocks: int, n_programs: int) -> tuple[int, int]:
     return -(-n_spans // spans_each), spans_each * _SPAN
 
 
-def _padded_widths(of_z: int, of_y: int) -> tuple[int, int]:
+def _pad_widths(of_z: int, of_y: int) -> tuple[int, int]:
     """Widths of the operands: few combinations, since each takes a second to compile.
 
     They are (16, 16), where tiles can be mirrored, (32, 32), (32, 64), (64, 64) and (128, 128);
