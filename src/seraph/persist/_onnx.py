@@ -94,6 +94,8 @@ def to_onnx(
     optional_module("onnx", "ONNX graphs need skl2onnx", "onnx")
     skl2onnx = optional_module("skl2onnx", "ONNX graphs need skl2onnx", "onnx")
     check_fitted_model(model)
+    if not any(hasattr(model, name) for name in ("transform", "predict")):
+        raise ValueError(f"A {type(model).__name__} maps no rows, so no ONNX graph exists for it.")
     if isinstance(model, PairClassifier):
         graph = to_onnx(model.estimator_, X, dtype=dtype, target_opset=target_opset)
         for name in ("threshold", "slope", "intercept"):
