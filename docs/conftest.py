@@ -160,7 +160,7 @@ def leave_folder(names: dict[str, object]) -> None:
     names["_folder"].cleanup()
 
 
-pytest_collect_file = Sybil(
+PAGES = Sybil(
     parsers=[
         PythonBlocks(doctest_optionflags=FLAGS),
         Comments(),
@@ -171,4 +171,5 @@ pytest_collect_file = Sybil(
     document_types={".md": Page},
     setup=enter_folder,
     teardown=leave_folder,
-).pytest()
+)
+pytest_collect_file = PAGES.pytest()

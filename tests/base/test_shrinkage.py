@@ -275,11 +275,11 @@ def test_all_who_use_the_metric_know_of_the_part_that_is_kept_apart(wide):
 def test_graphs_of_many_features_have_both_parts(wide):
     _, parts, new = wide
     pytest.importorskip("skl2onnx")
-    graph = persist.to_onnx(parts, dtype=np.float64)  # and compares it with the model
+    graph = persist.to_onnx(parts, new, dtype=np.float64)  # and compares it with the model
     assert sum(np.prod(array.dims) for array in graph.graph.initializer) < 20 * 60
     classifier = MetricClassifier(SERAPH()).fit(new, np.arange(30) % 2)
     assert classifier.estimator_.isotropic_ > 0.0
-    persist.to_onnx(classifier, dtype=np.float64)
+    persist.to_onnx(classifier, new, dtype=np.float64)
 
 
 def test_with_a_number_of_components_many_features_give_one_factor(monkeypatch):

@@ -176,6 +176,7 @@ def test_export_writes_what_maps_the_vectors(folder, model):
     assert safetensors.numpy.load_file("W.safetensors")["W"].shape == (12, 3)
     refused(seraph("export", "model.skops", "-o", "V.npy", "--components", 3), "--data")
     refused(seraph("export", "model.skops", "-o", "V.npy", *cut[2:]), "--components")
+    refused(seraph("export", "model.skops", "-o", "V.onnx"), "--data")
     refused(seraph("export", "model.skops", "-o", "V.pt"), "must end in")
     assert not (folder / "V.npy").exists()
 

@@ -179,9 +179,10 @@ def test_a_model_of_complete_rows_refuses_others_with_advice_that_works(folder):
     assert "(seraph fit --impute median)" in done.err
     ok(*fit, "--impute", "median", "-o", "filled.skops")
     ok("predict", "filled.skops", "holes.csv", "-o", "p.csv")
-    assert "every number is missing" not in ok("export", "filled.skops", "-o", "m.onnx").out
+    graph = "--data", "holes.csv", "-o", "m.onnx"
+    assert "every number is missing" not in ok("export", "filled.skops", *graph).out
     ok(*fit, "--impute", "knn", "-o", "knn.skops")
-    assert "every number is missing" in ok("export", "knn.skops", "-o", "k.onnx").out
+    assert "every number is missing" in ok("export", "knn.skops", *graph).out
 
 
 # compare

@@ -35,7 +35,8 @@ def test_length_has_no_say_after_a_normalizer(tmp_path):
     loaded = seraph.load(seraph.save(model, tmp_path / "m.skops"))
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
 
-    session = onnxruntime.InferenceSession(seraph.persist.to_onnx(model).SerializeToString())
+    graph = seraph.persist.to_onnx(model, stretched)
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
     (Z,) = session.run(None, {"X": stretched})
     np.testing.assert_allclose(Z, model.transform(X), rtol=1e-3, atol=1e-4)
 

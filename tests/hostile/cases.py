@@ -173,9 +173,10 @@ def a_checkpoint(rng):
 def a_graph(rng):
     """Convert a learner to ONNX with odd arguments."""
     Estimator = rng.choice(ESTIMATORS)
-    arguments = some_parameters(rng, to_onnx, junk=0.3, without=["model"])
+    arguments = some_parameters(rng, to_onnx, junk=0.3, without=["model", "X"])
     model = rng.choice(JUNK) if rng.random() < 0.2 else fitted(Estimator)
-    result, _ = guarded(lambda: to_onnx(model, **arguments))
+    rows = rng.choice(JUNK) if rng.random() < 0.2 else X
+    result, _ = guarded(lambda: to_onnx(model, rows, **arguments))
     return "graph refused" if refused(result) else "graph made"
 
 

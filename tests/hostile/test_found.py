@@ -86,9 +86,9 @@ def test_the_zero_metric_of_equal_points_is_blamed_on_the_points():
 def test_a_type_that_is_none_is_refused_in_words(dtype):
     model = Euclidean().fit(np.eye(3))
     with pytest.raises(ValueError, match="dtype must be float32 or float64; got"):
-        to_onnx(model, dtype=dtype)
+        to_onnx(model, np.eye(3), dtype=dtype)
     with pytest.raises(ValueError, match="target_opset must be a whole number or None; got"):
-        to_onnx(model, target_opset=dtype if not isinstance(dtype, int) else 1.5)
+        to_onnx(model, np.eye(3), target_opset=dtype if not isinstance(dtype, int) else 1.5)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ more, in the same call, at any number of bytes.
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,8 @@ COMMANDS = {
     **outputs((*TABLES, "npy"), "transform", "m.skops", "t.csv"),
     **outputs(("csv",), "predict", "m.skops", "t.csv", "--label", "class"),
     **outputs(("csv",), "query", "m.skops", "t.csv"),
-    **outputs(("npy", "safetensors", "onnx"), "export", "m.skops"),
+    **outputs(("npy", "safetensors"), "export", "m.skops"),
+    **outputs(("onnx",), "export", "m.skops", "--data", "t.csv"),
     **outputs(("html",), "report", "m.skops", "t.csv", "--label", "class", "--no-check"),
     "index": ("neighbors", "m.skops", "t.csv", "--row", "0", "--index", "out.safetensors"),
     "checkpoint": (
@@ -102,7 +104,7 @@ SAVES = {
     "m.skops": save,
     "W.npy": export,
     "W.safetensors": export,
-    "W.onnx": export,
+    "W.onnx": partial(export, X=np.eye(3)),
     "text.txt": lambda model, path: write_whole(Path(path), "text"),
 }
 

@@ -149,7 +149,7 @@ def test_every_kind_of_file_holds_the_same_map(n_components, unit_length, tmp_pa
     length = struct.unpack("<Q", path.read_bytes()[:8])[0]
     assert json.loads(path.read_bytes()[8 : 8 + length])["W"]["shape"] == list(W.shape)
 
-    path = export(model, tmp_path / "W.onnx", **cut)
+    path = export(model, tmp_path / "W.onnx", **cut | {"X": X})
     session = onnxruntime.InferenceSession(str(path))
     np.testing.assert_allclose(pdist(session.run(None, {"X": points})[0]), expected, rtol=1e-4)
 
@@ -158,6 +158,8 @@ def test_a_file_that_cannot_be_written_is_refused_and_nothing_is_left(tmp_path):
     model = SERAPH().fit(X, SOME)
     with pytest.raises(ValueError, match=r"must end in \.npy, \.safetensors or \.onnx"):
         export(model, tmp_path / "W.pt")
+    with pytest.raises(ValueError, match="A graph needs X: rows on which it is compared"):
+        export(model, tmp_path / "W.onnx")
     with pytest.raises(ValueError, match="there is no folder"):
         export(model, tmp_path / "none" / "W.npy")
     with pytest.raises(ValueError, match="is no linear map"):

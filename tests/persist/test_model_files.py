@@ -549,12 +549,58 @@ def test_a_file_cannot_call_a_function_under_a_trusted_name(file):
             seraph.load(in_place_of_attribute(file, "verbose", node))
 
 
-def test_neighbors_without_labels_are_refused(fitted, tmp_path):
-    model = fitted(KNeighborsClassifier())
+def shorten_labels(model):
     model._y = model._y[:5]  # compiled code would read past the end
-    path = seraph.save(model, tmp_path / "short.skops")
+
+
+def list_fewer_classes(model):
+    model.classes_ = model.classes_[:2]  # compiled code would count beyond its table
+
+
+def drop_a_feature(model):
+    model._fit_X = model._fit_X[:, 1:]
+
+
+def claim_more_rows(model):
+    model.n_samples_fit_ = 10**6
+
+
+@pytest.mark.parametrize(
+    "contradict", [shorten_labels, list_fewer_classes, drop_a_feature, claim_more_rows]
+)
+def test_neighbors_that_contradict_each_other_are_neither_saved_nor_loaded(
+    contradict, fitted, tmp_path
+):
+    model = fitted(KNeighborsClassifier(algorithm="brute"))
+    contradict(model)
+    path = tmp_path / "short.skops"
+    with pytest.raises(ValueError, match=r"KNeighborsClassifier cannot be saved.*Fit it again"):
+        seraph.save(model, path)
+    assert not list(tmp_path.iterdir())
+    skops.io.dump(model, path)
     with pytest.raises(ValueError, match=r"short\.skops cannot be read"):
         seraph.load(path)
+
+
+@pytest.mark.parametrize("around", [MetricClassifier, PairClassifier, lambda pipeline: pipeline])
+def test_a_model_of_text_and_missing_numbers_comes_back(around, wine, tmp_path):
+    X, y_partial, _ = wine
+    table = pd.DataFrame(X[:, :3].copy(), columns=list("abc"))
+    table["island"] = np.array(["Biscoe", "Dream", None])[np.arange(len(X)) % 3]
+    table.iloc[::7, 0] = np.nan
+    prepare = ColumnTransformer(
+        [
+            ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), list("abc")),
+            ("text", OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["island"]),
+        ]
+    )
+    model = around(make_pipeline(prepare, SERAPH())).fit(table, y_partial)
+    again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
+    asked = ([[0, 1], [2, 40]], table) if around is PairClassifier else (table,)
+    for name in ("transform", "predict", "predict_proba"):
+        if hasattr(model, name):
+            answer = getattr(model, name)(*asked)
+            np.testing.assert_array_equal(getattr(again, name)(*asked), answer, strict=True)
 
 
 def test_the_file_records_the_versions(file):
@@ -653,7 +699,8 @@ def test_a_file_cannot_load_one_array_a_thousand_times(file):
 @pytest.mark.usefixtures("small_limits")
 def test_a_model_of_zeros_loads_again(learner, tmp_path):
     learner = copy.copy(learner)
-    learner.components_, learner.n_features_in_ = np.zeros((2, 2**17)), 2**17
+    learner.components_ = learner.learned_components_ = np.zeros((2, 2**17))
+    learner.n_features_in_ = 2**17
     again = seraph.load(seraph.save(learner, tmp_path / "zeros.skops"))
     np.testing.assert_array_equal(again.components_, learner.components_, strict=True)
 

@@ -12,7 +12,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
-from sklearn.impute import SimpleImputer
+from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -105,7 +105,7 @@ def test_a_graph_maps_as_the_model_does(model, dtype, wine):
     X, _y_partial, _ = wine
     X = X.astype(dtype)
     model = clone(model).fit(X, labels_for(model, wine))
-    graph = to_onnx(model, dtype=dtype)
+    graph = to_onnx(model, X, dtype=dtype)
     tolerance = 1e-5 if dtype == "float32" else 1e-11
     for rows in (X, X[:1], X[:7]):
         (Z,) = run(graph, rows)
@@ -119,7 +119,7 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
     X, _y_partial, _ = wine
     X = X.astype(dtype)  # includes the labeled rows, their own neighbors at distance 0
     model = clone(model).fit(X, labels_for(model, wine))
-    graph = to_onnx(model, dtype=dtype)
+    graph = to_onnx(model, X, dtype=dtype)
     for rows in (X, X[-1:], X[:7]):
         label, probabilities = run(graph, rows)
         np.testing.assert_array_equal(label, model.predict(rows))
@@ -131,7 +131,7 @@ def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata
     X, y_partial, _ = wine
     model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2)
     model.fit(X, y_partial, marks=Marks([[0, 2]], [1], rows=X))
-    graph = to_onnx(model, dtype="float64")
+    graph = to_onnx(model, X, dtype="float64")
     (Z,) = run(graph, X)
     stored = {entry.key: float(entry.value) for entry in graph.metadata_props}
     rows = np.column_stack(np.triu_indices(len(X), k=1))
@@ -146,7 +146,7 @@ def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata
 def test_the_graph_of_a_pair_classifier_of_classes_returns_probabilities(wine):
     X, y_partial, _ = wine
     model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, y_partial)
-    graph = to_onnx(model, dtype="float64")
+    graph = to_onnx(model, X, dtype="float64")
     _, chances = run(graph, X)
     numbers = {entry.key: float(entry.value) for entry in graph.metadata_props}
     rows = np.array([[0, 1], [0, 40], [7, 60]])
@@ -167,7 +167,7 @@ def test_the_graph_of_a_pair_classifier_of_classes_returns_probabilities(wine):
 def test_classes_keep_their_names(names, wine):
     X, y_partial, _ = wine
     model = MetricClassifier(SERAPH()).fit(X, names[y_partial].tolist())
-    label, _ = run(to_onnx(model, dtype="float64"), X)
+    label, _ = run(to_onnx(model, X, dtype="float64"), X)
     np.testing.assert_array_equal(label, model.predict(X))
 
 
@@ -183,7 +183,7 @@ def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
     X, y_partial, _ = wine
     model = MetricClassifier(SERAPH()).fit(X, names[y_partial])
     with pytest.raises(ValueError, match=r"(?s)text or .* whole numbers.*Convert the labels"):
-        to_onnx(model)
+        to_onnx(model, X)
 
 
 @pytest.mark.skipif(
@@ -194,7 +194,7 @@ def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
 def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
     X, _y_partial, _ = wine
     model = clone(model).fit(X, labels_for(model, wine))
-    label, probabilities = run(to_onnx(model, dtype="float64"), X[:0])
+    label, probabilities = run(to_onnx(model, X, dtype="float64"), X[:0])
     assert label.shape == (0,)
     assert probabilities.shape == (0, len(model.classes_))
 
@@ -214,7 +214,9 @@ def test_the_graph_of_a_model_of_a_data_frame_takes_its_columns_by_name(model, w
     model = clone(model).fit(table, y_partial)
     if not is_classifier(model):
         table.iloc[::3, 1] = np.nan if len(model.steps) == 3 else 0.0
-    session = onnxruntime.InferenceSession(to_onnx(model, dtype="float64").SerializeToString())
+    session = onnxruntime.InferenceSession(
+        to_onnx(model, table, dtype="float64").SerializeToString()
+    )
     shuffled = {name: table[[name]].to_numpy() for name in reversed(names)}
     Z = session.run(None, shuffled)[-1]
     expected = model.predict_proba(table) if is_classifier(model) else model.transform(table)
@@ -240,7 +242,7 @@ def test_text_and_missing_values_go_through_a_column_transformer(wine):
     table["kind"] = table["kind"].astype(object).where(table["kind"].notna(), np.nan)
     model = make_pipeline(prepare, SERAPH()).fit(table, y_partial)
     table.loc[7, ["kind", "other"]] = "new"
-    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    session = onnxruntime.InferenceSession(to_onnx(model, table).SerializeToString())
     columns = {
         name: table[[name]].fillna("").to_numpy(dtype=str) if name in ("kind", "other")
         else table[[name]].to_numpy(np.float32)
@@ -253,7 +255,7 @@ def test_text_and_missing_values_go_through_a_column_transformer(wine):
     inside = MetricClassifier(make_pipeline(clone(prepare), SERAPH()))
     after = make_pipeline(clone(prepare), MetricClassifier(SERAPH()))
     for classifier in (inside, after, PairClassifier(inside.estimator, cv=2)):
-        graph = to_onnx(classifier.fit(table, y_partial)).SerializeToString()
+        graph = to_onnx(classifier.fit(table, y_partial), table).SerializeToString()
         labels, shares = onnxruntime.InferenceSession(graph).run(None, columns)
         model = getattr(classifier, "estimator_", classifier)
         model = model if hasattr(model, "predict_proba") else classifier
@@ -268,7 +270,9 @@ def test_a_column_transformer_may_select_by_place(columns, named, wine):
     table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]) if named else X[:, :3]
     prepare = ColumnTransformer([("numbers", StandardScaler(), columns)])
     model = make_pipeline(prepare, SERAPH()).fit(table, y_partial)
-    session = onnxruntime.InferenceSession(to_onnx(model, dtype="float64").SerializeToString())
+    session = onnxruntime.InferenceSession(
+        to_onnx(model, table, dtype="float64").SerializeToString()
+    )
     given = {
         value.name: table[[value.name]].to_numpy() if named else table
         for value in session.get_inputs()
@@ -294,7 +298,7 @@ def test_a_step_that_would_get_a_wrong_graph_is_refused(step, wine):
     prepare = ColumnTransformer([("step", step, [column]), ("rest", rest, others)])
     model = make_pipeline(prepare, SERAPH()).fit(table, y_partial)
     with pytest.raises(ValueError, match="has a graph"):
-        to_onnx(model)
+        to_onnx(model, table)
 
 
 def test_missing_values_are_filled_in_by_the_graph(wine):
@@ -302,7 +306,7 @@ def test_missing_values_are_filled_in_by_the_graph(wine):
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
     model = MetricClassifier(make_pipeline(SimpleImputer(), StandardScaler(), SERAPH()))
     model.fit(holes, y)
-    session = onnxruntime.InferenceSession(to_onnx(model).SerializeToString())
+    session = onnxruntime.InferenceSession(to_onnx(model, holes).SerializeToString())
     classes, shares = session.run(None, {"X": holes.astype(np.float32)})
     np.testing.assert_array_equal(classes, model.predict(holes))
     np.testing.assert_allclose(shares, model.predict_proba(holes), atol=1e-4)
@@ -314,7 +318,7 @@ def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
     for learner in (SERAPH(), KernelSERAPH()):
         model = MetricClassifier(learner)
         model.fit(X, y_partial)
-        graph = to_onnx(model, dtype="float64", target_opset=opset)
+        graph = to_onnx(model, X, dtype="float64", target_opset=opset)
         assert {entry.domain: entry.version for entry in graph.opset_import}[""] <= opset
         np.testing.assert_array_equal(run(graph, X)[0], model.predict(X))
 
@@ -323,7 +327,7 @@ def test_distance_weights_are_refused_because_skl2onnx_gets_them_wrong(wine):
     X, _, y = wine
     model = make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")).fit(X, y)
     with pytest.raises(ValueError, match=r"weights='distance'.*MetricClassifier"):
-        to_onnx(model)
+        to_onnx(model, X)
 
 
 @pytest.mark.parametrize("kernel", ["laplacian", "precomputed", np.dot])
@@ -333,14 +337,14 @@ def test_a_kernel_without_a_graph_is_refused_by_name(kernel, wine):
     model = KernelSERAPH(kernel=kernel).fit(X, y_partial)
     for holder in (model, MetricClassifier(model).fit(X, y_partial)):
         with pytest.raises(ValueError, match=r"KernelSERAPH with kernel=.*one of linear, poly"):
-            to_onnx(holder)
+            to_onnx(holder, X)
 
 
 @pytest.mark.filterwarnings("ignore:The learned metric is zero")
 def test_a_metric_of_rank_0_has_no_graph(wine):
     X, y_partial, _ = wine
     with pytest.raises(ValueError, match="SERAPH has learned a metric of rank 0"):
-        to_onnx(SERAPH(lam=1e6, shrinkage=0).fit(X, y_partial))
+        to_onnx(SERAPH(lam=1e6, shrinkage=0).fit(X, y_partial), X)
 
 
 @pytest.mark.parametrize("step", [Doubled(), FunctionTransformer(np.exp)], ids=str)
@@ -348,13 +352,13 @@ def test_a_step_that_skl2onnx_does_not_know_is_named(step, wine):
     X, y_partial, _ = wine
     model = make_pipeline(step, SERAPH()).fit(X, y_partial)
     with pytest.raises(ValueError, match=type(step).__name__):
-        to_onnx(model)
+        to_onnx(model, X)
 
 
 def test_a_classifier_that_skl2onnx_stumbles_over_is_refused(wine):
     X, _, y = wine
     with pytest.raises(ValueError, match=r"skl2onnx cannot convert.*LinearSVC"):
-        to_onnx(make_pipeline(SERAPH(max_iter=5), LinearSVC()).fit(X, y))
+        to_onnx(make_pipeline(SERAPH(max_iter=5), LinearSVC()).fit(X, y), X)
 
 
 def test_a_step_that_does_nothing_is_named(wine):
@@ -362,18 +366,18 @@ def test_a_step_that_does_nothing_is_named(wine):
     inner = make_pipeline("passthrough", SERAPH())
     model = MetricClassifier(inner).fit(X, y_partial)
     with pytest.raises(ValueError, match="step 'passthrough' of the pipeline is 'passthrough'"):
-        to_onnx(model)
+        to_onnx(model, X)
 
 
 def test_anything_but_a_fitted_model_is_refused(wine):
     X, y_partial, _ = wine
     with pytest.raises(NotFittedError):
-        to_onnx(SERAPH())
+        to_onnx(SERAPH(), X)
     for model in (SERAPH, "model.skops"):
         with pytest.raises(ValueError, match="must be a fitted estimator"):
-            to_onnx(model)
+            to_onnx(model, X)
     with pytest.raises(ValueError, match="float32 or float64; got 'int64'"):
-        to_onnx(SERAPH().fit(X, y_partial), dtype="int64")
+        to_onnx(SERAPH().fit(X, y_partial), X, dtype="int64")
 
 
 def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
@@ -381,7 +385,7 @@ def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
     model = MetricClassifier(KernelSERAPH()).fit(X, y_partial)
     again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
     X = X.astype(np.float32)
-    for a, b in zip(run(to_onnx(model), X), run(to_onnx(again), X), strict=True):
+    for a, b in zip(run(to_onnx(model, X), X), run(to_onnx(again, X), X), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -389,7 +393,7 @@ def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
 def test_without_the_packages_the_extra_is_named(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=r"pip install 'seraph-learn\[onnx\]'"):
-        to_onnx(SERAPH())
+        to_onnx(SERAPH(), [[0.0]])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -400,7 +404,7 @@ def test_the_graph_of_a_kernel_is_exact_on_features_of_any_scale(kernel, scale, 
     X = (scale * wine.data).astype(dtype)
     y_partial = np.where(np.arange(len(X)) % 9 == 0, wine.target, -1)
     model = KernelSERAPH(SERAPH(max_iter=30), kernel=kernel).fit(X, y_partial)
-    (Z,) = run(to_onnx(model, dtype=dtype), X)
+    (Z,) = run(to_onnx(model, X, dtype=dtype), X)
     exact = model.transform(X.astype(np.float64))
     tolerance = 1e-6 if dtype == "float32" else 1e-9
     np.testing.assert_allclose(Z, exact, rtol=tolerance, atol=tolerance * np.abs(exact).max())
@@ -410,9 +414,9 @@ def test_a_graph_that_differs_from_its_model_is_refused(wine):
     X, y_partial, _ = wine
     far = 1e7 + X  # in float32, nothing is left of X
     model = make_pipeline(StandardScaler(), SERAPH()).fit(far, y_partial)
-    with pytest.raises(ValueError, match=r"differs.* by .*dtype=\"float64\""):
-        to_onnx(model, dtype="float32")
-    (Z,) = run(to_onnx(model, dtype="float64"), far)
+    with pytest.raises(ValueError, match=r"differs.* step \w+: .*dtype=\"float64\""):
+        to_onnx(model, far, dtype="float32")
+    (Z,) = run(to_onnx(model, far, dtype="float64"), far)
     np.testing.assert_allclose(Z, model.transform(far), atol=1e-6)
 
 
@@ -435,7 +439,7 @@ def test_every_graph_is_compared_with_its_model(model, without, monkeypatch, win
     model = clone(model).fit(X, labels_for(model, wine))
     for package in without:
         monkeypatch.setitem(sys.modules, package, None)
-    assert to_onnx(model).graph.input[0].name == "X"
+    assert to_onnx(model, X).graph.input[0].name == "X"
     convert_linear = _graphs.convert_linear
     monkeypatch.setattr(
         _graphs,
@@ -443,7 +447,7 @@ def test_every_graph_is_compared_with_its_model(model, without, monkeypatch, win
         lambda scope, operator, container: convert_linear(scope, _Turned(operator), container),
     )
     with pytest.raises(ValueError, match="differs"):
-        to_onnx(model)
+        to_onnx(model, X)
 
 
 class _Turned:
@@ -464,12 +468,12 @@ def test_classes_far_from_the_origin_are_those_of_the_model(rule):
     X = 1e5 + 1e-3 * (rng.normal(size=(60, 4)) + y[:, None])
     model = MetricClassifier(SERAPH(), rule=rule).fit(X, y)
     rows = 1e5 + 1e-3 * (rng.normal(size=(40, 4)) + 1.0)
-    graph = to_onnx(model, dtype="float64")
+    graph = to_onnx(model, X, dtype="float64")
     session = onnxruntime.InferenceSession(
         graph.SerializeToString(), providers=["CPUExecutionProvider"]
     )
     labels, _ = session.run(None, {"X": rows})
-    assert np.mean(labels == model.predict(rows)) >= 0.97
+    np.testing.assert_array_equal(labels, model.predict(rows))
 
 
 def test_neighbors_that_single_precision_cannot_tell_are_refused():
@@ -477,6 +481,99 @@ def test_neighbors_that_single_precision_cannot_tell_are_refused():
     y = np.arange(60) % 3
     X = 1e6 + 0.05 * (rng.normal(size=(60, 4)) + y[:, None])
     model = MetricClassifier(SERAPH()).fit(X, y)
-    with pytest.raises(ValueError, match=r"differs from the model .* dtype=\"float64\""):
-        to_onnx(model, dtype="float32")
-    to_onnx(model, dtype="float64")
+    with pytest.raises(ValueError, match=r"differs from the model, .* dtype=\"float64\""):
+        to_onnx(model, X, dtype="float32")
+    to_onnx(model, X, dtype="float64")
+
+
+def table_of_text(wine, words):
+    """Two columns of numbers and one of text."""
+    X = wine[0]
+    table = pd.DataFrame(X[:, :2].copy(), columns=["a", "b"])
+    table["kind"] = np.array(words, dtype=object)[np.arange(len(X)) % len(words)]
+    return table
+
+
+def classifier_of_text(*steps):
+    """A classifier whose column of text goes through `steps`."""
+    parts = [("numbers", StandardScaler(), ["a", "b"]), ("text", make_pipeline(*steps), ["kind"])]
+    return MetricClassifier(make_pipeline(ColumnTransformer(parts), SERAPH(max_iter=20)))
+
+
+def encoder(**settings):
+    return OneHotEncoder(**({"handle_unknown": "ignore", "sparse_output": False} | settings))
+
+
+def answers_of(graph, table):
+    session = onnxruntime.InferenceSession(graph.SerializeToString())
+    return session.run(
+        None,
+        {
+            column.name: table[[column.name]].astype(object).fillna("").to_numpy(str)
+            if column.type == "tensor(string)"
+            else table[[column.name]].to_numpy(np.float32)
+            for column in session.get_inputs()
+        },
+    )
+
+
+@pytest.mark.parametrize("unknown", ["ignore", "infrequent_if_exist"])
+def test_a_rare_missing_text_is_one_of_the_infrequent_ones(unknown, wine):
+    table = table_of_text(wine, ["u", "v", "w"])
+    table.loc[[3, 40], "kind"] = np.nan
+    model = classifier_of_text(encoder(min_frequency=3, handle_unknown=unknown))
+    model.fit(table, wine[1])
+    table.loc[5, "kind"] = "new"
+    labels, shares = answers_of(to_onnx(model, table), table)
+    np.testing.assert_array_equal(labels, model.predict(table))
+    np.testing.assert_allclose(shares, model.predict_proba(table), atol=1e-4)
+
+
+def test_an_empty_text_before_an_imputer_is_refused_by_the_name_of_the_step(wine):
+    table = table_of_text(wine, ["u", "", "v", "u", np.nan])
+    model = classifier_of_text(SimpleImputer(strategy="most_frequent"), encoder())
+    model.fit(table, wine[1])
+    with pytest.raises(ValueError, match=r"in the step SimpleImputer: .* rows.*replace \"\""):
+        to_onnx(model, table)
+    words = table.replace("", np.nan)
+    to_onnx(model.fit(words, wine[1]), words)
+
+
+def test_an_empty_text_that_nothing_confuses_is_a_category(wine):
+    table = table_of_text(wine, ["u", "", "v"])
+    model = classifier_of_text(encoder()).fit(table, wine[1])
+    labels, _ = answers_of(to_onnx(model, table), table)
+    np.testing.assert_array_equal(labels, model.predict(table))
+
+
+def test_an_empty_and_a_missing_text_cannot_both_be_categories(wine):
+    table = table_of_text(wine, ["u", "", "v", np.nan])
+    with pytest.raises(ValueError, match='OneHotEncoder with two of "", None and NaN'):
+        to_onnx(classifier_of_text(encoder()).fit(table, wine[1]), table)
+
+
+@pytest.mark.parametrize("around", [MetricClassifier, lambda pipeline: pipeline])
+def test_neighbors_at_equal_distances_are_refused_by_the_name_of_the_step(around, rng):
+    X = rng.integers(4, size=(120, 4)).astype(float)
+    y = np.where(np.arange(120) < 40, (X[:, 0] > 1).astype(int), -1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    model = around(make_pipeline(KNNImputer(), StandardScaler(), SERAPH())).fit(X, y)
+    with pytest.raises(ValueError, match=r"in the step KNNImputer.*use SimpleImputer"):
+        to_onnx(model, X)
+
+
+def test_one_row_that_differs_is_enough(wine):
+    table = table_of_text(wine, ["u", "v", "v"])
+    table.loc[7, "kind"] = ""
+    model = classifier_of_text(SimpleImputer(strategy="most_frequent"), encoder())
+    with pytest.raises(ValueError, match="in the step SimpleImputer: 1 of 80 rows, such as"):
+        to_onnx(model.fit(table, wine[1]), table)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_rows_of_another_table_are_refused(named, wine):
+    X, y_partial, _ = wine
+    table = pd.DataFrame(X, columns=list("abcdefghijklm")) if named else X
+    model = SERAPH(max_iter=5).fit(table, y_partial)
+    with pytest.raises(ValueError, match=r"the model was fitted on|that it was fitted on"):
+        to_onnx(model, table[list("abc")] if named else X[:, :3])

@@ -1,150 +1,204 @@
-"""Compare an ONNX graph with the model that it was made from."""
+"""Compare an ONNX graph with the model that it was made from, on every row of a table."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.compose import ColumnTransformer
+from sklearn.utils import check_array
 
-from .._base import MahalanobisLearner
-from .._estimators._classifier import MetricClassifier
-from .._estimators._kernel import KernelMap
 from .._utils._typing import Array
-from ._steps import flat_steps, last_step
-from ._tables import column_names, selected_columns, text_columns, text_of
+from .._utils._validation import in_short, shown
+from ._steps import inner_model, last_step
+from ._tables import column_names, selected_columns, text_columns, text_of, text_or_missing
 
-_ROWS = 50
 # Differences that rounding explains, relative to the largest number that the model returns.
 _TOLERANCES = {"float32": 1e-3, "float64": 1e-4}
-# Share of a classifier's rows that may differ, as neighbors at equal distances have no order.
-_TIES = 0.1
-# Shares of a class that are this close count as equal.
-_CLEAR = 0.1
-# Share of the numbers to leave out where a model fills them in.
-_MISSING = 0.2
+# Rows that are compared at once; rows that get holes, and the share of the holes.
+_ROWS, _HOLED, _HOLES = 10_000, 300, 0.2
+_NEW_TEXT = "never seen before"
+_EMPTY = 'In a graph, "" stands for missing text: replace "" and None by NaN.'
+_CAUSES = {
+    "KNNImputer": "Neighbors at equal distances have no order, and a row without any number has "
+    "none: use SimpleImputer.",
+    "KNeighborsClassifier": "Neighbors at equal distances have no order: use "
+    'MetricClassifier, or try dtype="float64".',
+    "SimpleImputer": _EMPTY,
+    "OneHotEncoder": _EMPTY,
+}
+
+Convert = Callable[[Any, bool], Any]
 
 
-def check_agreement(model: BaseEstimator, graph: Any, dtype: np.dtype[Any]) -> None:
-    """Raise an error if `graph` does not return what `model` does."""
-    tolerance = _TOLERANCES[dtype.name]
-    table = bool(selected_columns(model))
-    rows = _table_probe(model, dtype) if table else _probe(model).astype(dtype)
-    outputs = _run(graph, _inputs(rows, column_names(model), dtype))
-    if not table:
-        rows = rows.astype(np.float64)
-    with warnings.catch_warnings():
-        # The model may know the names of its features; the probe has none.
-        warnings.filterwarnings("ignore", "X does not have valid feature names")
-        if is_classifier(model):
-            expected = _shares(model, rows)
-            shares = outputs[1] if hasattr(model, "predict_proba") else _one_hot(model, outputs[0])
-            away = np.abs(shares - expected).max(axis=1)
-            if not table:
-                away = away[_steady(model, rows, expected, tolerance)]
-            differs = bool(len(away)) and not np.mean(away <= _CLEAR) >= 1.0 - _TIES
-        else:
-            maps = hasattr(model, "transform")
-            expected = np.asarray(model.transform(rows) if maps else model.predict(rows))
-            away = np.abs(outputs[-1].reshape(expected.shape) - expected)
-            differs = not np.all(away <= tolerance * np.abs(expected).max())
-    if differs:
-        advice = ' Try dtype="float64".' if dtype.name == "float32" else ""
+def check_agreement(
+    model: BaseEstimator, graph: Any, X: Any, dtype: np.dtype[Any], convert: Convert
+) -> None:
+    """Raise an error that names the step if `graph` does not return what `model` does.
+
+    Both get every row of `X`, some of them once more with missing numbers and with new and
+    missing text if the model takes those. ``convert(step, is_text)`` makes the graph of a step.
+    """
+    for rows in _tables_like(model, X, dtype):
+        if not (words := _difference(model, graph, rows, dtype)):
+            continue
+        step = _differing_step(model, np.asarray(rows), dtype, convert)
+        step = step or type(last_step(model)).__name__  # the differences of all steps together
+        advice = _CAUSES.get(step, "Center and scale the features before you fit.")
+        if dtype.name == "float32" and step not in _CAUSES:
+            advice += ' Or try dtype="float64".'
         raise ValueError(
-            f"The graph of this {type(model).__name__} differs from the model by up to "
-            f"{away.max():.3g} on {len(rows)} rows like those it was fitted on, where the model "
-            f"returns numbers up to {np.abs(expected).max():.3g}. It is not returned. Center and "
-            f"scale the features before you fit.{advice}"
+            f"The graph of this {type(model).__name__} differs from the model, in the step "
+            f"{step}: {words}. It is not returned. {advice}"
         )
 
 
-def _steady(model: BaseEstimator, rows: Array, expected: Array, tolerance: float) -> Array:
-    """Return the rows that are not next to a decision boundary, where rounding decides."""
-    steady = np.ones(len(rows), dtype=bool)
-    away_from_mean = rows - rows.mean(axis=0)
-    for factor in (-tolerance, tolerance):
-        other = _shares(model, rows + factor * away_from_mean)
-        steady &= np.abs(other - expected).max(axis=1) <= _CLEAR
-    return steady
-
-
-def _shares(model: BaseEstimator, rows: Array) -> Array:
-    """Return the share of each class, all or nothing if the model has no probabilities."""
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(rows))
-    return _one_hot(model, model.predict(rows))
-
-
-def _one_hot(model: BaseEstimator, labels: Array) -> Array:
-    return np.asarray(labels[:, np.newaxis] == model.classes_, dtype=np.float64)
-
-
-def _probe(model: Any) -> Array:
-    """Make rows like those that the model was fitted on, as far as it remembers them."""
+def _tables_like(model: Any, X: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
+    """Yield `X` as the graph gets it, and some of its rows with holes and new text."""
+    if column_names(model):
+        table, text = _as_table(model, X, dtype), list(text_columns(model))
+    else:
+        X = X.toarray() if sparse.issparse(X) else X
+        table = check_array(X, dtype=dtype, ensure_all_finite=False, input_name="X")
+        table, text = table.astype(np.float64), []
+    if table.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"X has {table.shape[1]} columns, but the model was fitted on {model.n_features_in_}: "
+            "pass the table that it was fitted on, to compare the graph with the model."
+        )
+    _ask(model, table[:1])  # what is wrong with X is told in the words of the model
+    for start in range(0, len(table), _ROWS):
+        yield table[start : start + _ROWS]
+    few = table[:: -(-len(table) // _HOLED)]
     rng = np.random.default_rng(0)
-    anything = rng.normal(size=(_ROWS, model.n_features_in_))
-    steps, rule = flat_steps(model), last_step(model)
-    places = [k for k, step in enumerate(steps) if isinstance(step, MahalanobisLearner)]
-    if not places:
-        return anything
-    learner = steps[places[0]]
-    kernel_maps = [step for step in steps if isinstance(step, KernelMap)]
-    if kernel_maps:
-        landmarks = kernel_maps[0].landmarks
-        rows = landmarks[:: -(-len(landmarks) // _ROWS)]
-    elif isinstance(rule, MetricClassifier) and len(places) == 1:
-        # Between labeled points, so that none is at the same distance of two, and mapped back.
-        points = rule.points_ * rule.scale_ + rule.center_
-        one, other = rng.integers(len(points), size=(2, _ROWS))
-        rows = 0.8 * points[one].astype(np.float64) + 0.2 * points[other]
-        if learner.isotropic_:  # the mapped points end in the points themselves
-            rows = rows[:, len(learner.components_) :] / learner.isotropic_
-        else:
-            rows = rows @ np.linalg.pinv(learner.components_).T
-    else:  # the map is linear: any scale will do
-        rows = rng.normal(size=(_ROWS, learner.n_features_in_))
-    for step in reversed(steps[: places[0]]):
-        # An imputer leaves rows without holes as they are, and cannot always be inverted.
-        if hasattr(step, "inverse_transform") and not isinstance(step, SimpleImputer | KNNImputer):
-            rows = step.inverse_transform(rows)
-    return rows if rows.shape[1] == model.n_features_in_ else anything
+    if not text:
+        changed = [few.mask(_holes(few, rng)) if hasattr(few, "mask") else _holed(few, rng)]
+    else:
+        numbers = [name for name in few if name not in text]
+        changed = [few.assign(**few[numbers].mask(_holes(few[numbers], rng)))] if numbers else []
+        for name in text:
+            changed.append(few.assign(**{name: _NEW_TEXT}))
+            if not (table[name] == "").any():  # otherwise it stands for itself
+                changed.append(few.assign(**{name: few[name].mask(few[name] == few[name])}))
+    for rows in changed:
+        try:
+            _ask(model, rows)
+        except ValueError:  # the model does not take such rows
+            continue
+        yield rows
 
 
-def _table_probe(model: Any, dtype: np.dtype[Any]) -> Any:
-    """Make rows of a table: numbers, some missing if they may be, and known and new texts."""
-    import pandas as pd
-
-    rng = np.random.default_rng(0)
-    known, columns = text_columns(model), {}
-    for part, names in selected_columns(model):
-        steps = flat_steps(part)
-        numbers = rng.normal(size=(_ROWS, len(names)))
-        for step in reversed(steps):
-            if hasattr(step, "inverse_transform") and hasattr(step, "scale_"):
-                numbers = step.inverse_transform(numbers)
-        if any(type(step).__name__.endswith("Imputer") for step in steps):
-            numbers[rng.random(numbers.shape) < _MISSING] = np.nan
-        for name, values in zip(names, numbers.T, strict=True):
-            columns[name] = values.astype(dtype).astype(np.float64)
-            if name in known:
-                some = np.array([*known[name], "never seen before"], dtype=object)
-                columns[name] = rng.choice(some, _ROWS)
-    return pd.DataFrame({name: columns.get(name, 0.0) for name in column_names(model)})
-
-
-def _inputs(rows: Any, names: list[str], dtype: np.dtype[Any]) -> dict[str, Array]:
-    """Return rows as a graph takes them: as a whole, or each column by its name."""
-    if not names:
-        return {"X": rows}
+def _as_table(model: Any, X: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a data frame of numbers, rounded to `dtype`, and of text."""
+    pd = import_module("pandas")
+    names, text = column_names(model), text_columns(model)
+    used = {name for _, columns in selected_columns(model) for name in columns} or set(names)
+    if not set(names) <= set(getattr(X, "columns", ())):
+        raise ValueError(
+            "X must be a data frame with the columns that the model was fitted on: "
+            f"{shown(names)}."
+        )
     columns = {}
-    for number, name in enumerate(names):
-        values = np.asarray(rows[name] if hasattr(rows, "columns") else rows[:, number])
-        text = values.dtype.kind not in "biuf"
-        values = np.array([text_of(v) for v in values]) if text else values.astype(dtype)
-        columns[name] = values[:, np.newaxis]
+    for name in names:
+        values = pd.Series(X[name]).reset_index(drop=True)
+        if name in text:
+            columns[name] = values.astype(object)
+        else:
+            columns[name] = values.astype(dtype).astype(np.float64) if name in used else values
+    return pd.DataFrame(columns)
+
+
+def _holes(rows: Any, rng: np.random.Generator) -> Array:
+    """Choose cells to leave out, but never all of a row."""
+    holes = rng.random(rows.shape) < _HOLES
+    holes[np.arange(len(rows)), rng.integers(rows.shape[1], size=len(rows))] = rows.shape[1] == 1
+    return holes
+
+
+def _holed(rows: Array, rng: np.random.Generator) -> Array:
+    return np.where(_holes(rows, rng), np.nan, rows)
+
+
+def _ask(model: Any, rows: Any) -> list[Array]:
+    """Return what the graph of a model should return."""
+    with warnings.catch_warnings():
+        # The model may know the names of its features, and warns of new categories.
+        warnings.simplefilter("ignore")
+        if is_classifier(model):
+            names = [n for n in ("predict", "predict_proba") if hasattr(model, n)]
+        else:
+            names = ["transform" if hasattr(model, "transform") else "predict"]
+        found = [getattr(model, name)(rows) for name in names]
+    return [a.toarray() if sparse.issparse(a) else np.asarray(a) for a in found]
+
+
+def _difference(model: Any, graph: Any, rows: Any, dtype: np.dtype[Any]) -> str:
+    """Say where a graph differs from its model; empty if it does not."""
+    expected = _ask(model, rows)
+    try:
+        outputs = _run(graph, _inputs(rows, dtype))
+    except Exception as error:  # of onnxruntime, which has several kinds
+        return in_short(f"onnxruntime cannot run it, {error}".rstrip("."))
+    # A classifier returns classes first; a clustering returns them before the map.
+    outputs = outputs[: len(expected)] if is_classifier(model) else outputs[-1:]
+    for answer, returned in zip(expected, outputs, strict=True):
+        output = np.asarray(returned).reshape(answer.shape)
+        if answer.dtype.kind != "f":
+            wrong = answer != output
+        else:
+            size = np.nanmax(np.abs(answer), initial=0.0)
+            with np.errstate(invalid="ignore"):
+                near = np.abs(output - answer) <= _TOLERANCES[dtype.name] * size
+            wrong = ~(near | (np.isnan(answer) & np.isnan(output)))
+        wrong = wrong.reshape(len(rows), -1).any(axis=1)
+        if wrong.any():
+            place = int(np.flatnonzero(wrong)[0])
+            row = np.asarray(rows)[place].tolist()
+            return f"{wrong.sum()} of {len(rows)} rows, such as {shown(row)}"
+    return ""
+
+
+def _differing_step(part: Any, rows: Array, dtype: np.dtype[Any], convert: Convert) -> str:
+    """Return the name of the first step whose own graph differs from it; empty if none does."""
+    if isinstance(part, ColumnTransformer):
+        places = part._transformer_to_input_indices
+        chosen = [(step, rows[:, places[name]]) for name, step, _ in part.transformers_]
+        parts = [(step, given) for step, given in chosen if isinstance(step, BaseEstimator)]
+        return next(filter(None, (_differing_step(*one, dtype, convert) for one in parts)), "")
+    given = rows
+    for _, step in getattr(part, "steps", ()):
+        if found := _differing_step(step, given, dtype, convert):
+            return found
+        given = _ask(step, given)[0]
+    inner = inner_model(part)
+    if inner is not None and (found := _differing_step(inner, rows, dtype, convert)):
+        return found
+    if hasattr(part, "steps"):
+        return ""
+    is_text = rows.dtype.kind not in "biuf" and all(map(text_or_missing, rows.flat))
+    rows = rows if is_text else rows.astype(dtype).astype(np.float64)
+    try:
+        differs = _difference(part, convert(part, is_text), rows, dtype)
+    except ValueError:  # it has no graph of its own
+        differs = "all"
+    return type(part).__name__ if differs else ""
+
+
+def _inputs(rows: Any, dtype: np.dtype[Any]) -> dict[str, Array]:
+    """Return rows as a graph takes them: as a whole, or each column by its name."""
+    columns = {str(name): rows[[name]].to_numpy() for name in getattr(rows, "columns", ())}
+    columns = columns or {"X": rows}
+    for name, values in columns.items():
+        if values.dtype.kind in "biuf":
+            columns[name] = values.astype(dtype)
+        else:
+            texts = np.array([text_of(value) for value in values.flat], dtype=object)
+            columns[name] = texts.reshape(values.shape)
     return columns
 
 
@@ -155,8 +209,10 @@ def _run(graph: Any, inputs: dict[str, Array]) -> list[Any]:
     except ImportError:
         session = import_module("onnx.reference").ReferenceEvaluator(graph)
     else:
+        options = runtime.SessionOptions()
+        options.log_severity_level = 4  # an error is raised, too
         session = runtime.InferenceSession(
-            graph.SerializeToString(), providers=["CPUExecutionProvider"]
+            graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
     wanted = {value.name: inputs[value.name] for value in graph.graph.input}
     outputs: list[Any] = session.run(None, wanted)

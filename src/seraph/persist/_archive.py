@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import stat
 import zipfile
 from collections.abc import Mapping
 from typing import IO
@@ -22,11 +20,8 @@ def read_archive(file: IO[bytes], only: tuple[str, ...] | None = None) -> dict[s
     Raises
     ------
     ValueError
-        If two entries have the same name, if they unpack to more than a model can need, or if
-        the file is a device or a pipe, which may never end.
+        If two entries have the same name, or if they unpack to more than a model can need.
     """
-    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        raise ValueError("it is not a regular file")
     with zipfile.ZipFile(file) as archive:
         entries = archive.infolist()
         # Zip readers disagree on which of two entries with one name counts: accept neither.

@@ -225,15 +225,21 @@ def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
 
 def _rows_of_categories(encoder: OneHotEncoder, number: int) -> tuple[list[str], Array]:
     """Return the known categories of a column, and their codes; the last is of a new one."""
-    known = encoder.categories_[number]
+    known = [text_of(value) for value in encoder.categories_[number]]
+    if len(set(known)) < len(known):
+        raise ValueError(
+            f'a OneHotEncoder with two of "", None and NaN as categories has no graph: in it, '
+            f"{MISSING_TEXT!r} stands for missing text."
+        )
     rare = getattr(encoder, "infrequent_categories_", [None] * (number + 1))[number]
-    common = [value for value in known if rare is None or value not in rare]
+    seldom = set() if rare is None else {text_of(value) for value in rare}
+    common = [word for word in known if word not in seldom]
     table = np.zeros((len(known) + 1, len(common) + (rare is not None)))
-    for row, value in enumerate(known):
-        table[row, common.index(value) if value in common else -1] = 1.0
+    for row, word in enumerate(known):
+        table[row, common.index(word) if word not in seldom else -1] = 1.0
     if rare is not None and encoder.handle_unknown in ("infrequent_if_exist", "warn"):
         table[-1, -1] = 1.0
-    return [text_of(value) for value in known], table
+    return known, table
 
 
 def _codes(op: Make, texts: Any, words: list[str]) -> Any:

@@ -131,7 +131,8 @@ def export(
         "unit_length" in its metadata ("true" if vectors must be scaled to unit length first);
         ``.onnx`` a graph that does all steps.
     n_components, X, dtype
-        As in :func:`seraph.persist.to_matrix`.
+        As in :func:`seraph.persist.to_matrix`. A graph always needs `X`: rows on which it is
+        compared with the model.
 
     Returns
     -------
@@ -156,7 +157,12 @@ def export(
     if not path.parent.is_dir():
         raise ValueError(f"Cannot write {path.name}: there is no folder {path.parent}.")
     if kind == ".onnx":
-        graph = to_onnx(_reduced(model, n_components, X), dtype=dtype)
+        if X is None:
+            raise ValueError(
+                "A graph needs X: rows on which it is compared with the model, such as those that "
+                "the model was fitted on."
+            )
+        graph = to_onnx(_reduced(model, n_components, X), X, dtype=dtype)
         return write_whole(path, graph.SerializeToString())
     W = to_matrix(model, n_components=n_components, X=X, dtype=dtype)
     if kind == ".npy":

@@ -6,10 +6,12 @@ import io
 import json
 import os
 import platform
+import stat
 import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Mapping
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,8 +25,8 @@ from .._utils._validation import in_short, plain_numbers, shown
 from .._utils._version import __version__
 from .._utils._warnings import warn
 from ._archive import check_sizes, read_archive, write_archive
-from ._parts import changed, from_file, to_file
-from ._sound import check_sound
+from ._parts import changed, difference, from_file, to_file
+from ._shapes import check_shapes
 from ._trusted import TRUSTED, foreign_part, foreign_types, schema_nodes
 
 # Our own entry in the archive; skops ignores it.
@@ -36,8 +38,8 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     """Save a model to a file that :func:`~seraph.persist.load` reads, without pickle.
 
-    The file uses the skops format and also records library versions. It is written completely
-    or not at all.
+    The file uses the skops format and also records library versions. Before it appears under
+    its name, it is read back and compared with the model, so a model that was saved loads again.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     ------
     ValueError
         If the model contains a function, or any type that :func:`~seraph.persist.load` does not
-        trust. Nothing is written in that case.
+        trust; or if it does not come back as it is. Nothing is written in that case.
     FileNotFoundError
         If the folder does not exist.
 
@@ -72,7 +74,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     >>> bool((again.transform(X) == learner.transform(X)).all())
     True
     """
-    skops_io = optional_module("skops.io", "Model files need skops", "save")
+    optional_module("skops.io", "Model files need skops", "save")
     path = checked_path(path)
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise ValueError(
@@ -90,17 +92,11 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
         )
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Cannot save {path.name}: there is no folder {path.parent}.")
-    content = io.BytesIO()
-    skops_io.dump(model, content, compression=zipfile.ZIP_DEFLATED)
-    with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_VERSIONS, json.dumps(_versions_here(), indent=1))
-        sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
     try:
-        check_sizes(sizes, len(content.getvalue()))
+        content = _proved(model, zipfile.ZIP_DEFLATED)
     except ValueError:  # so many zeros that load would suspect a trap
-        with zipfile.ZipFile(content) as archive:
-            return write_whole(path, write_archive({name: archive.read(name) for name in sizes}))
-    return write_whole(path, content.getvalue())
+        content = _proved(model, zipfile.ZIP_STORED)
+    return write_whole(path, content)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -126,8 +122,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         If there is no such file.
     ValueError
         If the file is not a model file, is damaged, contains a type that is not trusted,
-        unpacks to more than 256 MiB and more than 20 times its size, or holds a fitted model
-        that does not work: it is tried on four rows.
+        unpacks to more than 256 MiB and more than 20 times its size, or holds arrays whose
+        shapes contradict each other.
 
     Warns
     -----
@@ -146,16 +142,11 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...     seraph.load(path)
     SERAPH()
     """
-    skops_io = optional_module("skops.io", "Model files need skops", "save")
+    optional_module("skops.io", "Model files need skops", "save")
     path = checked_path(path)
     entries = _entries(path)
     try:
-        nodes = list(schema_nodes(json.loads(entries[_SCHEMA])))
-        foreign = foreign_types(nodes)
-        # An array takes its size as often as the schema loads it.
-        uses = Counter(str(node["file"]) for node in nodes if "file" in node)
-        sizes = {name: n * len(entries.get(name, b"")) for name, n in uses.items()}
-        check_sizes(sizes, path.stat().st_size)
+        foreign = _foreign_types(entries, path.stat().st_size)
     except (ValueError, TypeError, RecursionError) as error:
         raise _damaged(path, error) from error
     if foreign:
@@ -166,18 +157,9 @@ def load(path: str | os.PathLike[str]) -> Any:
         )
     _warn_about_versions(path, _versions_in(path, entries))
     try:
-        with warnings.catch_warnings():
-            # The trusted types are tested across scikit-learn's minor versions.
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            model = changed(
-                skops_io.loads(write_archive(entries), trusted=list(TRUSTED)), from_file
-            )
-        if not isinstance(model, BaseEstimator):
-            raise ValueError(f"it holds a {type(model).__name__}, not a model")
-        check_sound(model)
+        return _model_in(entries)
     except Exception as error:  # whatever does not fit together
         raise _damaged(path, error) from error
-    return model
 
 
 def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
@@ -230,12 +212,58 @@ def _entries(path: Path, only: tuple[str, ...] | None = None) -> dict[str, bytes
     """Read the entries of a model file."""
     with path.open("rb") as file:
         try:
+            # A device or a pipe may never end.
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise ValueError("it is not a regular file")
             entries = read_archive(file, only)
             if _SCHEMA not in entries:
                 raise ValueError(f"it has no {_SCHEMA}")
         except Exception as error:  # zipfile raises many kinds of errors for a bad archive
             raise _damaged(path, error) from error
     return entries
+
+
+def _foreign_types(entries: Mapping[str, bytes], packed: int) -> list[str]:
+    """Return the types in a file that are not trusted; refuse arrays that add up to too much."""
+    nodes = list(schema_nodes(json.loads(entries[_SCHEMA])))
+    # An array takes its size as often as the schema loads it.
+    uses = Counter(str(node["file"]) for node in nodes if "file" in node)
+    check_sizes({name: n * len(entries.get(name, b"")) for name, n in uses.items()}, packed)
+    return foreign_types(nodes)
+
+
+def _model_in(entries: Mapping[str, bytes]) -> Any:
+    """Build the model that trusted entries describe."""
+    skops_io = import_module("skops.io")
+    with warnings.catch_warnings():
+        # The trusted types are tested across scikit-learn's minor versions.
+        warnings.simplefilter("ignore", InconsistentVersionWarning)
+        model = skops_io.loads(write_archive(entries), trusted=list(TRUSTED))
+    if not isinstance(model, BaseEstimator):
+        raise ValueError(f"it holds a {type(model).__name__}, not a model")
+    check_shapes(model)
+    return changed(model, from_file)
+
+
+def _proved(model: BaseEstimator, compression: int) -> bytes:
+    """Return the content of a file, once it has been read back and found to be the model."""
+    file = io.BytesIO()
+    try:
+        import_module("skops.io").dump(model, file, compression=compression)
+        with zipfile.ZipFile(file, "a", compression) as archive:
+            archive.writestr(_VERSIONS, json.dumps(_versions_here(), indent=1))
+        content = file.getvalue()
+        entries = read_archive(file)
+        differs = ", ".join(_foreign_types(entries, len(content)))
+        differs = differs or difference(model, changed(_model_in(entries), to_file))
+    except Exception as error:  # of any library that takes part
+        differs = f"{type(error).__name__}: {in_short(plain_numbers(error))}"
+    if differs:
+        raise ValueError(
+            f"This {type(model).__name__} cannot be saved, because it does not come back as it "
+            f"is ({differs}). Nothing was written. Was it changed after fit? Fit it again."
+        )
+    return content
 
 
 def _damaged(path: Path, error: BaseException) -> ValueError:

@@ -30,7 +30,11 @@ _LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all_
 
 
 def to_onnx(
-    model: BaseEstimator, *, dtype: DTypeLike = np.float32, target_opset: int | None = None
+    model: BaseEstimator,
+    X: Any,
+    *,
+    dtype: DTypeLike = np.float32,
+    target_opset: int | None = None,
 ) -> Any:
     """Convert a fitted model to an ONNX graph that runs without seraph and without Python.
 
@@ -43,7 +47,8 @@ def to_onnx(
     "intercept", which decide about the Euclidean distance of two mapped points. If it was fitted
     with classes alone, the graph is that of its `MetricClassifier`, and they decide about
     ``1 - p @ q`` with the probabilities p and q of two points.
-    Before it is returned, it is run and compared with the model.
+    Before it is returned, it is run on every row of `X`, and on some of them with holes, with
+    missing and with new text. It is refused if an answer differs from the model's.
 
     Parameters
     ----------
@@ -52,6 +57,9 @@ def to_onnx(
         that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
         A ``ColumnTransformer`` must be the first step, of this pipeline or of the classifier's.
         `KernelSERAPH` needs a linear, poly or rbf kernel.
+    X : array-like or data frame of shape (n_samples, n_features)
+        The rows to compare the graph with the model on: those that the model was fitted on, or
+        rows like them.
     dtype : {"float32", "float64"}, default="float32"
         Type of the input and of the numbers returned.
     target_opset : int, optional
@@ -66,8 +74,9 @@ def to_onnx(
     Raises
     ------
     ValueError
-        If a part of the model has no graph, or if the graph differs from the model by more than
-        rounding in `dtype` explains.
+        If a part of the model has no graph, or if the graph gives a row of `X` another class than
+        the model, or numbers that differ by more than rounding in `dtype` explains. The message
+        names the step.
 
     Examples
     --------
@@ -76,7 +85,7 @@ def to_onnx(
     >>> from seraph import SERAPH, persist
     >>> X = np.random.default_rng(0).normal(size=(30, 3)).astype(np.float32)
     >>> learner = SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
-    >>> graph = persist.to_onnx(learner)
+    >>> graph = persist.to_onnx(learner, X)
     >>> session = onnxruntime.InferenceSession(graph.SerializeToString())
     >>> (Z,) = session.run(None, {"X": X})
     >>> bool(np.allclose(Z, learner.transform(X), atol=1e-6))
@@ -85,8 +94,10 @@ def to_onnx(
     optional_module("onnx", "ONNX graphs need skl2onnx", "onnx")
     skl2onnx = optional_module("skl2onnx", "ONNX graphs need skl2onnx", "onnx")
     check_fitted_model(model)
+    if not any(hasattr(model, name) for name in ("transform", "predict")):
+        raise ValueError(f"A {type(model).__name__} maps no rows, so no ONNX graph exists for it.")
     if isinstance(model, PairClassifier):
-        graph = to_onnx(model.estimator_, dtype=dtype, target_opset=target_opset)
+        graph = to_onnx(model.estimator_, X, dtype=dtype, target_opset=target_opset)
         for name in ("threshold", "slope", "intercept"):
             graph.metadata_props.add(key=name, value=repr(float(getattr(model, f"{name}_"))))
         return graph
@@ -96,20 +107,43 @@ def to_onnx(
             f"target_opset must be a whole number or None; got {shown(target_opset)}."
         )
     _check_parts(model)
-    model = _tables.unfolded(model)
     _register(skl2onnx)
+    model = _tables.unfolded(model)
+    names, selects = _tables.column_names(model), bool(_tables.selected_columns(model))
     types = skl2onnx.common.data_types
     number = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType
+    text = _tables.text_columns(model)
+
+    def convert(part: Any, inputs: list[Any]) -> Any:
+        return _converted(skl2onnx, part, inputs, number, target_opset)
+
+    def convert_step(step: Any, is_text: bool) -> Any:
+        kind = types.StringTensorType if is_text else number
+        return convert(step, [("X", kind([None, step.n_features_in_]))])
+
+    if selects:
+        kinds = [types.StringTensorType if name in text else number for name in names]
+        graph = convert(
+            model, [(name, kind([None, 1])) for name, kind in zip(names, kinds, strict=True)]
+        )
+        _tables.rename_inputs(graph, names)
+    else:
+        graph = convert_step(model, is_text=False)
+        if names:
+            _tables.split_input(graph, names)
+    check_agreement(model, graph, X, dtype, convert_step)
+    return graph
+
+
+def _converted(
+    skl2onnx: ModuleType, model: Any, inputs: list[Any], number: Any, target_opset: int | None
+) -> Any:
+    """Convert a model whose inputs have these names and types; `number` is the type of numbers."""
     # By default, scikit-learn's classifiers would return dictionaries of probabilities.
     last = last_step(model)
     plain = is_classifier(last) and not isinstance(last, MetricClassifier)
-    names, inputs = _tables.column_names(model), [("X", number([None, model.n_features_in_]))]
-    selects, text = _tables.selected_columns(model), _tables.text_columns(model)
-    if selects:
-        kinds = [types.StringTensorType if name in text else number for name in names]
-        inputs = [(name, kind([None, 1])) for name, kind in zip(names, kinds, strict=True)]
     try:
-        graph = skl2onnx.convert_sklearn(
+        return skl2onnx.convert_sklearn(
             model,
             initial_types=inputs,
             options={id(last): {"zipmap": False}} if plain else None,
@@ -128,14 +162,6 @@ def to_onnx(
         raise ValueError(
             f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
-    if selects:
-        _tables.rename_inputs(graph, names)
-    elif names:
-        _tables.split_input(graph, names)
-    if isinstance(last, MetricClassifier):
-        to_onnx(last.estimator_, dtype=dtype, target_opset=target_opset)  # checks its numbers
-    check_agreement(model, graph, dtype)
-    return graph
 
 
 def _check_parts(part: Any) -> None:

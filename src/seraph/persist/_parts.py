@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.neighbors import BallTree, KDTree, KNeighborsClassifier, NearestNeighbors
-from sklearn.utils import check_consistent_length
 
 from ._trusted import is_object
 
@@ -32,6 +31,34 @@ def changed(value: Any, change: Callable[[BaseEstimator], None]) -> Any:
     if type(value) in (list, tuple):
         return type(value)(changed(inner, change) for inner in value)
     return value
+
+
+def difference(saved: Any, read: Any, where: str = "model") -> str:
+    """Return the place of the first difference between two values; empty if there is none."""
+    if type(saved) is not type(read):
+        return where
+    if is_object(saved):
+        pairs = [(name, value, vars(read).get(name)) for name, value in vars(saved).items()]
+    elif isinstance(saved, dict):
+        if saved.keys() != read.keys():
+            return where
+        pairs = [(str(key), value, read[key]) for key, value in saved.items()]
+    elif isinstance(saved, np.random.RandomState):
+        return difference(saved.get_state(), read.get_state(), where)
+    elif isinstance(saved, np.ndarray):
+        if saved.dtype != read.dtype or saved.shape != read.shape:
+            return where
+        if saved.dtype == object:
+            return difference(saved.ravel().tolist(), read.ravel().tolist(), where)
+        nan = saved.dtype.kind in "fcmM"
+        return "" if np.array_equal(saved, read, equal_nan=nan) else where
+    elif isinstance(saved, list | tuple):
+        if len(saved) != len(read):
+            return where
+        pairs = [(str(k), value, read[k]) for k, value in enumerate(saved)]
+    else:
+        return "" if saved == read or saved != saved else where  # noqa: PLR0124 (NaN)
+    return next(filter(None, (difference(a, b, f"{where}.{key}") for key, a, b in pairs)), "")
 
 
 def to_file(part: BaseEstimator) -> None:
@@ -56,8 +83,6 @@ def from_file(part: BaseEstimator) -> None:
     for name, parameter in inspect.signature(type(part).__init__).parameters.items():
         if parameter.default is not inspect.Parameter.empty:
             vars(part).setdefault(name, parameter.default)
-    if isinstance(part, KNeighborsClassifier) and "_y" in vars(part):
-        check_consistent_length(part._fit_X, part._y)  # scikit-learn does not check this again
     if _has_tree(part):
         part._fit_method = part._tree
         part._tree = _TREES[part._fit_method](

@@ -35,10 +35,15 @@ def checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
     return np.dtype(name)
 
 
+def inner_model(model: Any) -> Any:
+    """Return the fitted model that a classifier decides with; None for other models."""
+    return model.estimator_ if isinstance(model, MetricClassifier | PairClassifier) else None
+
+
 def flat_steps(model: Any) -> list[Any]:
     """List the steps of a model, also those of inner pipelines and inside of classifiers."""
-    if isinstance(model, MetricClassifier | PairClassifier):
-        return flat_steps(model.estimator_)
+    if (inner := inner_model(model)) is not None:
+        return flat_steps(inner)
     if isinstance(model, KernelSERAPH):
         return [model.kernel_map_, model.learner_]
     if hasattr(model, "steps"):

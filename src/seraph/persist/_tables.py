@@ -53,6 +53,11 @@ def text_of(value: Any) -> str:
     return MISSING_TEXT if value is None or value != value else str(value)  # noqa: PLR0124 (NaN)
 
 
+def text_or_missing(value: Any) -> bool:
+    """Return whether a cell may be in a column of text."""
+    return isinstance(value, str) or text_of(value) == MISSING_TEXT
+
+
 def unfolded(model: Any) -> Any:
     """Take the steps before the learner out of a classifier whose first one selects columns.
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -65,19 +67,19 @@ class Similarities:
             present = cells != "" if numbers is None else np.isfinite(numbers)
             known = cells[present]
             if len(known) and np.any(known != known[0]):
-                features += [(name, _where_present(way, present), True) for way in ways]
+                features += [(name, partial(_where_present, way, present), True) for way in ways]
                 if not present.all():
-                    features.append((name, _missing(present), False))
+                    features.append((name, partial(_missing, present), False))
         self.n_columns = len({name for name, _, _ in features})
         self.vectors: Any = _whole_vectors(whole) if whole else None
-        features.append((WHOLE, _cosine(self.vectors), True))
+        features.append((WHOLE, partial(_cosine, self.vectors), True))
         self._compare = [compare for _, compare, _ in features]
         self.columns = [*(name for name, _, _ in features), RIVALS, RIVALS]
         self.signed = np.array([*(signed for _, _, signed in features), True, True])
 
     def score(self, pairs: Array) -> Array:
         """Return the mean cosine of letters and words of whole records."""
-        return _in_parts(_cosine(self.vectors), pairs)
+        return _in_parts(partial(_cosine, self.vectors), pairs)
 
     def compete(self, pairs: Array) -> None:
         """Store the two best scores of each record over `pairs`, the rivals of its other pairs."""
@@ -116,23 +118,28 @@ def _whole_vectors(texts: Collection[Array]) -> sparse.csr_matrix:
 
 def _of_text(cells: Array) -> list[Compare]:
     known = [cell for cell in cells.tolist() if cell]
-    features = [_cosine(term_vectors(cells, "letters"))]
+    features: list[Compare] = [partial(_cosine, term_vectors(cells, "letters"))]
     if known and np.mean([len(cell.split()) for cell in known]) > _WORDS:
-        features.append(_cosine(term_vectors(cells, "words")))
+        features.append(partial(_cosine, term_vectors(cells, "words")))
     if known and np.median([len(cell) for cell in known]) <= _SHORT:
-        features.append(_edits(cells))
+        optional_module("rapidfuzz", "Edit distances need one more package", "records")
+        features.append(partial(_edits, cells))
     return features
 
 
-def _cosine(vectors: sparse.csr_matrix) -> Compare:
-    return lambda i, j: np.asarray(vectors[i].multiply(vectors[j]).sum(axis=1)).ravel()
+# These functions get the rows of the pairs last: with the rest bound by `partial`, they can be
+# pickled, and with them the finder.
 
 
-def _edits(cells: Array) -> Compare:
-    rapidfuzz = optional_module("rapidfuzz", "Edit distances need one more package", "records")
-    cpdist, ratio = rapidfuzz.process.cpdist, rapidfuzz.fuzz.ratio
+def _cosine(vectors: sparse.csr_matrix, i: Array, j: Array) -> Array:
+    return np.asarray(vectors[i].multiply(vectors[j]).sum(axis=1)).ravel()
+
+
+def _edits(cells: Array, i: Array, j: Array) -> Array:
+    rapidfuzz = import_module("rapidfuzz")
     # Letters inserted and deleted, as a share of both lengths: 1 for equal cells.
-    return lambda i, j: cpdist(cells[i], cells[j], scorer=ratio) / 100.0
+    ratio = rapidfuzz.fuzz.ratio
+    return rapidfuzz.process.cpdist(cells[i], cells[j], scorer=ratio) / 100.0
 
 
 def _differences(numbers: Array, kind: str) -> Compare:
@@ -143,22 +150,27 @@ def _differences(numbers: Array, kind: str) -> Compare:
     """
     known = numbers[np.isfinite(numbers)]
     if kind != "M" and len(known) and known.min() >= 0.0:
-        return lambda i, j: _ratio(numbers[i], numbers[j])
+        return partial(_ratio, numbers)
     spread = float(known.std()) if len(known) else 0.0
-    return lambda i, j: 1.0 / (1.0 + np.abs(numbers[i] - numbers[j]) / (spread or 1.0))
+    return partial(_nearness, numbers, spread or 1.0)
 
 
-def _ratio(a: Array, b: Array) -> Array:
+def _nearness(numbers: Array, spread: float, i: Array, j: Array) -> Array:
+    return 1.0 / (1.0 + np.abs(numbers[i] - numbers[j]) / spread)
+
+
+def _ratio(numbers: Array, i: Array, j: Array) -> Array:
+    a, b = numbers[i], numbers[j]
     larger = np.maximum(a, b)
     return np.where(larger == 0.0, 1.0, np.minimum(a, b) / np.where(larger == 0.0, 1.0, larger))
 
 
-def _where_present(compare: Compare, present: Array) -> Compare:
-    return lambda i, j: np.where(present[i] & present[j], compare(i, j), np.nan)
+def _where_present(compare: Compare, present: Array, i: Array, j: Array) -> Array:
+    return np.where(present[i] & present[j], compare(i, j), np.nan)
 
 
-def _missing(present: Array) -> Compare:
-    return lambda i, j: ~(present[i] & present[j])
+def _missing(present: Array, i: Array, j: Array) -> Array:
+    return ~(present[i] & present[j])
 
 
 def _in_parts(compare: Compare, pairs: Array) -> Array:

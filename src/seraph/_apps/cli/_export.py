@@ -28,7 +28,9 @@ def export(
     data: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="DATA", help="Table whose rows decide which directions are kept (repeatable)."
+            metavar="DATA",
+            help="Table on whose rows a graph is compared with the model, and that decides which "
+            "directions are kept (repeatable).",
         ),
     ] = None,
 ) -> None:
@@ -36,7 +38,8 @@ def export(
 
     The Euclidean distance between x W and z W is the learned distance between x and z; what
     fills in missing numbers is not in W. A graph takes the columns by their names: numbers (NaN
-    if missing), text ("" if missing), dates as days since 1970. A model with categories has no W.
+    if missing), text ("" if missing), dates as days since 1970. It is compared with the model on
+    every row of --data, and not written if they differ. A model with categories has no W.
 
     Example: seraph export model.skops -o W.npy
 
@@ -48,7 +51,13 @@ def export(
     from ._tables import check_output
 
     check_output(output, KINDS, inputs=(model, *(data or ())))
-    if (components is None) != (not data):
+    graph = output.suffix.lower() == ".onnx"
+    if graph and not data:
+        raise ValueError(
+            "A graph needs --data, the table that the model was fitted on or one like it: before "
+            "it is written, it is compared with the model on every row."
+        )
+    if not graph and (components is None) != (not data):
         raise ValueError(
             "--components and --data go together: the rows decide which directions are kept."
         )
@@ -59,7 +68,6 @@ def export(
     n_features = fitted.estimator.n_features_in_
     result(output=str(output), n_features=n_features, n_components=width)
     say(f"{output}: from {n_features} features to {width} numbers")
-    graph = output.suffix.lower() == ".onnx"
     if not graph and needs_unit_length(fitted.estimator):
         result(unit_length=True)
         say("Scale vectors to unit length before you multiply them with W.")

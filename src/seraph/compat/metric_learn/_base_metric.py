@@ -106,7 +106,10 @@ class BaseMetricLearner(BaseEstimator, ABC):
 
     def _points(self, X: Any, *y: Any, reset: bool = True, **checks: Any) -> Any:
         """Check points (and labels)."""
-        checks = {"dtype": _FLOATS} | ({"ensure_min_samples": 2} if reset else {}) | checks
+        # Rounding depends on the order in memory, and the path of a fit on rounding.
+        checks = {"dtype": _FLOATS, "order": "C"} | checks
+        if reset:
+            checks = {"ensure_min_samples": 2} | checks
         check_seed(getattr(self, "random_state", None))
         y = tuple(exact_column(labels) for labels in y)
         for labels in y:

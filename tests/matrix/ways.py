@@ -1,0 +1,363 @@
+"""Ways out and back: what goes out one of them comes back with the same answers.
+
+A way gets a case, and fails where the answers differ. An error that refuses passes through;
+``REFUSALS`` lists those that are expected, with the reason, and docs/promises.md shows them.
+"""
+
+import copy
+import multiprocessing
+import pickle
+import tempfile
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import KFold, cross_validate
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _check_method_params
+
+import seraph
+from seraph import MarksKFold, PairClassifier
+from seraph.persist import to_onnx
+
+WAYS = {}
+# The words of a message, the ways on which it is expected, and the reason.
+REFUSALS = [
+    (
+        r"cannot be saved: it is a seraph\.compat",
+        ["save_and_load"],
+        "the classes of `seraph.compat`: use those of `seraph.classic`",
+    ),
+    (
+        r"cannot be saved: it is a seraph\.records",
+        ["save_and_load"],
+        "a `DuplicateFinder` holds its records: fit it again",
+    ),
+    (
+        r"cannot be saved: .* a sklearn\.",
+        ["save_and_load"],
+        "estimators that are not in `seraph.persist.TRUSTED`, such as scikit-learn's searches",
+    ),
+    (
+        r"has a graph|cannot convert|[Nn]o ONNX graph exists",
+        ["onnx"],
+        "steps and kernels for which there is no graph: the message names them",
+    ),
+    (
+        r"differs from the model",
+        ["onnx"],
+        "a step whose graph differs: the message names it",
+    ),
+    (
+        r"has no attribute '(set_output|transform)'",
+        ["set_output"],
+        "models without named output: `PairClassifier`, `seraph.compat`, `DuplicateFinder`, "
+        "scikit-learn's predictors and searches",
+    ),
+    (
+        r"does not support sparse data",
+        ["set_output"],
+        "encoders with sparse output",
+    ),
+    (
+        r"tuples of points are no table",
+        ["shuffled_frame", "polars", "dask"],
+        "learners of `seraph.compat` that take tuples of points",
+    ),
+    (
+        r"only supported for dataframes",
+        ["dask"],
+        "a `ColumnTransformer` that selects by name: scikit-learn knows pandas and polars alone",
+    ),
+    (
+        r"cannot be found across the chunks",
+        ["dask"],
+        "`manifold`, which needs the neighbors of all points",
+    ),
+    (
+        r"has no attribute 'take'",
+        ["dask"],
+        "folds of a dask DataFrame, whose rows scikit-learn cannot take: pass `X.compute()`",
+    ),
+    (
+        r"Buffer dtype mismatch",
+        ["float32"],
+        "scikit-learn's `KMeans`, which takes only the type that it was fitted on",
+    ),
+    (
+        r"there are only rows",
+        ["fold"],
+        "`quadruplets` of `LSML`, which name rows of the whole table: pass `Marks`",
+    ),
+]
+
+
+def way(function):
+    WAYS[function.__name__] = function
+    return function
+
+
+def answers(model: Any, rows: Any) -> dict[str, Any]:
+    """Return everything that a model says about some rows."""
+    n = len(rows) if not hasattr(rows, "shape") else int(rows.shape[0])
+    pairs = np.array([[k, (7 * k + 3) % n] for k in range(min(n, 50))])
+    if isinstance(rows, pd.DataFrame):
+        pairs = np.asarray(rows.index)[pairs]  # rows go by their names
+    found = {}
+    if isinstance(model, PairClassifier):
+        for name in ("predict", "predict_proba", "pair_distance"):
+            found[name] = getattr(model, name)(pairs, rows)
+    elif hasattr(model, "candidates"):
+        found["candidates"] = model.candidates()
+    else:
+        compat = type(model).__module__.startswith("seraph.compat")
+        for name in ("transform", *(() if compat else ("predict", "predict_proba"))):
+            if hasattr(model, name):
+                found[name] = getattr(model, name)(rows)
+        if hasattr(model, "pair_distance") and not compat:
+            found["pair_distance"] = model.pair_distance(pairs, rows)
+        if hasattr(model, "kneighbors"):
+            found["kneighbors"] = model.kneighbors(rows)[0]
+    assert found, f"{model} answers nothing"
+    return {name: _plain(answer) for name, answer in found.items()}
+
+
+def _plain(answer: Any) -> Any:
+    if hasattr(answer, "compute"):
+        answer = answer.compute()
+    return answer.toarray() if hasattr(answer, "toarray") else np.asarray(answer)
+
+
+def check_same(got: dict[str, Any], wanted: dict[str, Any], tolerance: float = 0.0) -> None:
+    """Fail where answers differ by more than a share of the largest; classes may never differ."""
+    assert got.keys() == wanted.keys()
+    for name, answer in wanted.items():
+        if answer.dtype.kind != "f":
+            np.testing.assert_array_equal(got[name], answer, err_msg=name)
+        elif tolerance == 0.0:
+            np.testing.assert_array_equal(got[name], answer, strict=True, err_msg=name)
+        else:
+            atol = tolerance * max(np.abs(answer).max(initial=0.0), 1e-300)
+            np.testing.assert_allclose(got[name], answer, rtol=0.0, atol=atol, err_msg=name)
+
+
+def check_refit(got: dict[str, Any], wanted: dict[str, Any], tolerance: float) -> None:
+    """Compare two fits by distances: coordinates turn where directions weigh the same."""
+    both = [dict(got), dict(wanted)]
+    for found in both:
+        if "transform" in found:
+            Z = found.pop("transform")
+            found["distances"] = np.linalg.norm(Z - np.roll(Z, 1, axis=0), axis=1)
+    check_same(*both, tolerance)
+
+
+@way
+def save_and_load(case):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.skops"
+        try:
+            seraph.save(case.model, path)
+        except ValueError:
+            assert not list(Path(folder).iterdir())
+            raise
+        again = seraph.load(path)
+    assert str(again) == str(case.model)
+    check_same(answers(again, case.rows), answers(case.model, case.rows))
+
+
+@way
+def pickled(case):
+    again = pickle.loads(pickle.dumps(case.model))
+    check_same(answers(again, case.rows), answers(case.model, case.rows))
+
+
+@way
+def deepcopy(case):
+    check_same(answers(copy.deepcopy(case.model), case.rows), answers(case.model, case.rows))
+
+
+@way
+def another_process(case):
+    sent = pickle.dumps((case.model, case.rows))
+    check_same(_pool().submit(answers_of, sent).result(), answers(case.model, case.rows))
+
+
+def answers_of(sent: bytes) -> dict[str, Any]:
+    """Answer in another process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return answers(*pickle.loads(sent))
+
+
+@cache
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+
+
+@way
+def clone_and_fit(case):
+    check_same(answers(case.refit(), case.rows), answers(case.refitted, case.rows))
+
+
+@way
+def onnx(case):
+    model, rows = case.model, case.rows
+    graph = to_onnx(model, rows, dtype="float64")
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(
+        graph.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    outputs = session.run(None, _fed(session, rows))
+    if isinstance(model, PairClassifier):
+        model = model.estimator_
+    wanted = answers(model, rows)
+    if is_classifier(model):
+        np.testing.assert_array_equal(outputs[0], wanted["predict"])
+        if "predict_proba" in wanted:
+            np.testing.assert_allclose(outputs[1], wanted["predict_proba"], atol=1e-4)
+    else:
+        Z = wanted.get("transform", wanted.get("predict"))
+        atol = 1e-4 * np.abs(Z).max()
+        np.testing.assert_allclose(outputs[-1].reshape(Z.shape), Z, rtol=0.0, atol=atol)
+
+
+def _fed(session: Any, rows: Any) -> dict[str, Any]:
+    columns = session.get_inputs()
+    if not hasattr(rows, "columns") or [c.name for c in columns] == ["X"]:
+        return {"X": np.asarray(rows, dtype=np.float64)}
+    fed = {}
+    for column in columns:
+        values = pd.Series(rows[column.name])
+        if column.type == "tensor(string)":
+            values = values.astype(object).where(values.notna(), "").astype(str)
+            fed[column.name] = values.to_numpy(object)[:, None]
+        else:
+            fed[column.name] = values.to_numpy(np.float64)[:, None]
+    return fed
+
+
+@way
+def set_output(case):
+    model = copy.deepcopy(case.model).set_output(transform="pandas")
+    table = model.transform(case.rows)
+    assert isinstance(table, pd.DataFrame)
+    assert list(table.columns) == list(model.get_feature_names_out())
+    check_same(
+        {"transform": np.asarray(table)},
+        {"transform": answers(case.model, case.rows)["transform"]},
+    )
+
+
+@way
+def shuffled_frame(case):
+    frame = _frame(case)
+    model = case.refit(frame)
+    check_refit(answers(model, frame), answers(case.refitted, case.rows), _exact(case))
+    if hasattr(model, "candidates"):
+        return
+    order = np.random.default_rng(0).permutation(len(frame))
+    shuffled = frame.iloc[order]
+    for name in {"transform", "predict", "predict_proba"} & {*answers(model, frame)}:
+        if not isinstance(model, PairClassifier):
+            wanted = _plain(getattr(model, name)(frame))[order]
+            check_same(
+                {name: _plain(getattr(model, name)(shuffled))}, {name: wanted}, _exact(case)
+            )
+    try:
+        got = answers(model, frame[frame.columns[::-1]])
+    except ValueError as error:  # in scikit-learn's own words
+        if "must be in the same order" not in str(error):
+            raise
+    else:
+        check_same(got, answers(model, frame), _exact(case))
+
+
+@way
+def polars(case):
+    import polars as pl
+
+    frame = pl.from_pandas(_frame(case).reset_index(drop=True))
+    check_refit(answers(case.refit(frame), frame), answers(case.refitted, case.rows), _exact(case))
+
+
+@way
+def dask(case):
+    import dask.array as da
+    import dask.dataframe as dd
+
+    if isinstance(case.X, pd.DataFrame):
+        X = dd.from_pandas(case.X, npartitions=3, sort=False)
+    else:
+        values = np.asarray(_frame(case))
+        X = da.from_array(values, chunks=(-(-len(values) // 3), -1))
+    check_refit(answers(case.refit(X), case.rows), answers(case.refitted, case.rows), _exact(case))
+
+
+@way
+def float32(case):
+    rows = case.rows
+    if isinstance(rows, pd.DataFrame):
+        numbers = dict.fromkeys(rows.select_dtypes(np.floating), np.float32)
+        single = rows.astype(numbers)
+        double = single.astype(dict.fromkeys(numbers, np.float64))
+    else:
+        single = np.asarray(rows, dtype=np.float32)
+        double = single.astype(np.float64)
+    check_same(answers(case.model, single), answers(case.model, double), 1e-4)
+
+
+@way
+def fold(case):
+    rest = dict(case.rest)
+    y = rest.pop("y", None)
+    y = rest.pop("marks", None) if y is None else y
+    compat = type(case.model).__module__.startswith("seraph.compat")
+    numbers = getattr(y, "dtype", None) == np.float64  # targets of MLKR
+    plain = y is None or numbers or compat or not case.is_table
+    np.random.seed(0)  # noqa: NPY002 -- what random_state=None draws from
+    done = cross_validate(
+        case.model,
+        case.X,
+        y,
+        cv=KFold(2, shuffle=True, random_state=0) if plain else MarksKFold(2, random_state=0),
+        params=rest,
+        scoring=lambda *of: 0.0,
+        error_score="raise",
+        return_estimator=True,
+        return_indices=True,
+    )
+    train, test = done["indices"]["train"][0], done["indices"]["test"][0]
+    given = _check_method_params(case.X, rest, indices=train)
+    if y is not None:
+        given["y"] = _safe_indexing(y, train)
+    np.random.seed(0)  # noqa: NPY002
+    direct = clone(case.model).fit(_safe_indexing(case.X, train), **given)
+    rows = _safe_indexing(case.X, test) if case.is_table else case.rows
+    check_same(answers(done["estimator"][0], rows), answers(direct, rows))
+
+
+def _exact(case):
+    """Return the share by which refits may differ: rounding alone, or a tolerance in float32."""
+    dtypes = {str(dtype) for dtype in np.atleast_1d(getattr(case.X, "dtypes", ()))}
+    single = "float32" in dtypes or str(getattr(case.X, "dtype", "")) in ("float32", "float16")
+    return 2e-3 if single else 1e-8
+
+
+def _frame(case):
+    """Return the rows of a case as a data frame with names."""
+    if isinstance(case.X, pd.DataFrame):
+        return case.X
+    if isinstance(case.X, dict):
+        return pd.DataFrame(case.X)
+    if hasattr(case.X, "to_pandas"):
+        return case.X.to_pandas()
+    if not case.is_table:
+        raise ValueError("tuples of points are no table")
+    X = np.asarray(case.X)
+    return pd.DataFrame(X.copy(), columns=[f"column {k}" for k in range(X.shape[1])])
