@@ -32,7 +32,6 @@ MAY_IMPORT = {
     # Applications: nothing below imports them.
     "records": {"_decisions", "_marks", "_sweep", "_utils"},
     "_apps": {
-        "_base",
         "_decisions",
         "_engine",
         "_estimators",

@@ -556,17 +556,19 @@ def test_the_examples_of_the_help_run(name, folder):
 
 def test_help_has_an_example_for_every_command():
     for registered in app.registered_commands:
+        if registered.hidden:
+            continue
         name = registered.name or registered.callback.__name__
         assert f"Example: seraph {name} " in " ".join(ok(name, "--help").out.split())
 
 
-def test_the_choices_of_reproduce_are_those_of_the_paper():
-    from seraph._apps.cli._paper import _PARTS, _SCALINGS
-    from seraph._apps.paper import PARTS
-    from seraph._apps.paper._protocol import SCALINGS
-
-    assert _PARTS.split("|") == [*PARTS, "all"]
-    assert sorted(_SCALINGS.split("|")) == sorted(SCALINGS)
+@pytest.mark.parametrize("more", [(), ("all", "--jobs", "2"), ("--help",)])
+def test_reproduce_says_in_one_line_where_the_experiments_are(more):
+    done = seraph("reproduce", *more)
+    assert_refused(done)
+    assert "from a clone" in done.err
+    assert "make table2" in done.err
+    assert "reproduce" not in ok("--help").out
 
 
 def process(*arguments, **options):

@@ -105,13 +105,13 @@ LIKELY |= {("duplicates", "pairs"): 0.7, ("duplicates", "id_column"): 0.5, ("fit
 NEVER_WELL = {
     "compare": ["--scale", "word"],
     "demo": ["--picture", "nowhere/demo.png"],
-    "reproduce": ["--tasks", "word"],
 }
 
 
 def commands():
-    """All commands by name."""
-    return typer.main.get_command(app).commands
+    """All commands by name, as the help lists them."""
+    found = typer.main.get_command(app).commands
+    return {name: command for name, command in found.items() if not command.hidden}
 
 
 @cache

@@ -6,16 +6,15 @@ Where the paper leaves a choice open, the docstrings below say what we chose.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler, minmax_scale
 
-from ..._base import MahalanobisLearner
-from ..._estimators._classifier import MetricClassifier
-from ..._utils._typing import Array
-from ...datasets import Task
+from seraph import MetricClassifier
+from seraph._utils._typing import Array
+from seraph.datasets import Task
 
 Scaling = Literal["zscore", "unit", "symmetric", "raw"]
 SCALINGS: tuple[Scaling, ...] = get_args(Scaling)
@@ -36,7 +35,7 @@ class Sampling:
         """Classes of the labeled points, -1 elsewhere."""
         return np.where(self.labeled, self.y, -1)
 
-    def nearest_neighbor_error(self, learner: MahalanobisLearner) -> float:
+    def nearest_neighbor_error(self, learner: Any) -> float:
         """Classify the test points by their nearest labeled point; return the error in %."""
         classifier = MetricClassifier(FrozenEstimator(learner), rule="nearest")
         classifier.fit(self.X, self.y_partial)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from ..._base import MahalanobisLearner
-from ..._estimators._seraph import SERAPH
-from ...classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
+from seraph import SERAPH
+from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 
 # The paper's four settings, with the paper's solver. With lam = 0 the objective may have no
 # maximum, so the solver's 200 steps define the method.
@@ -16,7 +16,7 @@ _as_in_paper = partial(_plain, solver="projected-gradient")
 
 # The competing methods are solved to their optimum, as their papers define them. The defaults of
 # the learners differ: they are chosen by the error of nearest neighbors.
-METHODS: dict[str, tuple[str, Callable[[], MahalanobisLearner]]] = {
+METHODS: dict[str, tuple[str, Callable[[], Any]]] = {
     "euclidean": ("Euclidean", Euclidean),
     "gdm": ("GDM", partial(GDM, ridge=1e-6, n_constraints=None, tol=1e-4, shrinkage=0)),
     "nca": ("NCA", partial(NCA, shrinkage=0)),
