@@ -394,11 +394,11 @@ def test_models_that_lack_something_are_refused(arguments, message):
 # The page
 
 
-def test_the_page_stands_alone_and_shows_seven_pictures(folder):
+def test_the_page_stands_alone_and_shows_six_pictures(folder):
     out = ok(*FIT, "--report", "report.html").out
     assert "Page: report.html" in out
     page = Path("report.html").read_text()
-    assert page.count("<img") == 7
+    assert page.count("<img") == 6
     assert re.findall(r"(?:src|href)=['\"](?!data:)[^'\"]*", page) == []
     assert "url(" not in page
     assert "barbera (4)" in page

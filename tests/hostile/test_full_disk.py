@@ -64,7 +64,6 @@ COMMANDS = {
     **outputs(("csv",), "query", "m.skops", "t.csv"),
     **outputs(("npy", "safetensors", "onnx"), "export", "m.skops"),
     **outputs(("html",), "report", "m.skops", "t.csv", "--label", "class", "--no-check"),
-    "index": ("neighbors", "m.skops", "t.csv", "--row", "0", "--index", "out.safetensors"),
     "checkpoint": (
         *("fit", "t.csv", "--label", "class", "--no-check", "-o", "out.skops"),
         *("--checkpoint", "out.ckpt"),
