@@ -73,7 +73,7 @@ bench: $(VENV)/.dev
 
 # The paper's tables and figures, 50 samplings, all methods.
 table2: $(VENV)/.dev
-	$(BIN)/seraph reproduce all --jobs 2 --out reproduced
+	$(BIN)/python -m benchmarks.paper all --jobs 2 --out reproduced
 
 docs: $(VENV)/.docs
 	$(BIN)/python -m pytest docs/*.md

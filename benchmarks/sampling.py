@@ -17,8 +17,8 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.core import blobs, timed
+from benchmarks.paper._protocol import sample_task
 from seraph import SERAPH
-from seraph._apps.paper._protocol import sample_task
 from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Plan, one_blas_thread
 from seraph.datasets import load_task
 

@@ -18,7 +18,6 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from seraph import seraph_path
-from seraph.plot import RegularizationPathDisplay
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:300] / 16.0, y[:300]
@@ -34,7 +33,12 @@ print(f"{len(path.lams)} metrics in {path.n_sweeps.sum()} sweeps, ranks up to {p
 figure, (top, bottom) = plt.subplots(
     2, 1, figsize=(8, 6.4), sharex=True, layout="constrained", height_ratios=[3, 1]
 )
-RegularizationPathDisplay.from_path(path, ax=top)
+top.semilogx(path.lams, path.eigenvalues)
+top.set(ylabel="eigenvalues of the metric")
+top.invert_xaxis()
+steps = top.twinx()
+steps.step(path.lams, path.ranks, where="post", color="0.7", zorder=0)
+steps.set_ylabel("rank (gray)")
 
 known = y_partial >= 0
 errors = []
@@ -44,6 +48,5 @@ for P in path.components[1:]:
     errors.append(100 * np.mean(y[known][apart.argmin(axis=1)] != y[~known]))
 bottom.plot(path.lams[1:], errors, color="black")
 bottom.axvline(path.auto_lam, color="black", linestyle=":", linewidth=1)
-bottom.set(ylabel="1-NN error, %", xlabel=top.get_xlabel())
-top.set_xlabel("")
+bottom.set(ylabel="1-NN error, %", xlabel="weight of the trace, lam (dotted: auto)")
 plt.show()

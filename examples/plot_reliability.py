@@ -4,17 +4,18 @@ Probabilities that come true
 
 The model's own probability of a pair never exceeds 0.73 (with ``eta=1``), and it is fitted to the
 marks it has seen. A ``PairClassifier`` measures the marked pairs by metrics that have not seen
-their points, and fits probabilities to these distances. ``ReliabilityDisplay`` compares both on
-new points: of the pairs that are given a probability of 0.8, eight in ten should be similar. Here
-the learner gets 200 marked pairs, half of them similar, so the new pairs are balanced as well.
+their points, and fits probabilities to these distances. scikit-learn's ``CalibrationDisplay``
+compares both on new points: of the pairs that are given a probability of 0.8, eight in ten should
+be similar. Here the learner gets 200 marked pairs, half of them similar, so the new pairs are
+balanced as well.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.calibration import CalibrationDisplay
 
 from seraph import SERAPH, Marks, PairClassifier
 from seraph.datasets import load_task
-from seraph.plot import ReliabilityDisplay
 
 task = load_task("usps-1-5-40")
 rng = np.random.default_rng(0)
@@ -37,6 +38,9 @@ figure, ax = plt.subplots(layout="constrained")
 own = model.estimator_.pair_proba(new.pairs, X_new)
 calibrated = model.predict_proba(new.pairs, X_new)[:, 1]
 for name, p, color in (("the model's own", own, "C1"), ("calibrated", calibrated, "C0")):
-    ReliabilityDisplay(probabilities=p, similar=new.similar, name=name).plot(ax=ax, color=color)
+    CalibrationDisplay.from_predictions(
+        new.similar, p, n_bins=10, strategy="quantile", name=name, ax=ax, color=color
+    )
     print(f"{name}: Brier score {np.mean((p - new.similar) ** 2):.3f}")
+ax.set(xlabel="stated probability that the pair is similar", ylabel="share of similar pairs")
 plt.show()

@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "_decisions": {"_marks", "_utils", "metrics"},
     "_base": {"_marks", "_sweep", "_utils", "metrics"},
     "datasets": {"_utils"},
-    "plot": {"_marks", "_utils", "metrics"},
+    "plot": {"_marks", "_utils"},
     "_engine": {"_marks", "_solvers", "_sweep", "_utils"},
     "_estimators": {"_base", "_decisions", "_engine", "_marks", "_sweep", "_utils", "metrics"},
     "classic": {"_base", "_marks", "_solvers", "_sweep", "_utils"},

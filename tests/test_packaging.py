@@ -111,7 +111,7 @@ def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
 
 
 def test_a_bare_installation_runs_the_demo_on_embeddings(bare, capsys, tmp_path, monkeypatch):
-    from seraph._apps.paper import _embeddings
+    from seraph._apps.demo import _embeddings
 
     monkeypatch.setattr(_embeddings, "METHODS", {"cosine": _embeddings.METHODS["cosine"]})
     bare("demo", "embeddings", "--samplings", "1")
@@ -127,8 +127,6 @@ def test_a_bare_installation_runs_the_demo_on_embeddings(bare, capsys, tmp_path,
         (["fit", "table.csv"], "fit needs more packages: pip install 'seraph-learn[cli]'"),
         (["demo", "ask"], "demo ask needs more packages: pip install 'seraph-learn[ask]'"),
         (["demo", "--samplings", "0"], "--samplings must be 1 or more; got 0"),
-        (["demo", "--faces"], "--faces is for demo embeddings"),
-        (["demo", "embeddings", "--faces"], "npm is missing on this machine"),
         (["demo", "--color"], "unrecognized arguments: --color"),
     ],
 )
@@ -155,7 +153,7 @@ def test_the_module_is_the_command():
     version = subprocess.run([*run, "--version"], capture_output=True, text=True, check=True)
     assert version.stdout.strip() == seraph.__version__
     help_text = subprocess.run([*run, "--help"], capture_output=True, text=True, check=True)
-    assert "reproduce" in help_text.stdout
+    assert "compare" in help_text.stdout
 
 
 def test_versions_are_shown_of_all_that_a_user_may_install(capsys):

@@ -57,7 +57,7 @@ def list_sets(chosen):
 
 
 def demonstrate(chosen):
-    from seraph._apps.paper._embeddings import demonstrate
+    from seraph._apps.demo._embeddings import demonstrate
 
     X, y = load(chosen.set)
     names = tuple(str(k) for k in range(y.max() + 1))

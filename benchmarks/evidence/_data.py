@@ -236,7 +236,7 @@ def _texts(file, network, text="Text"):
 
 
 def _faces():
-    from seraph.datasets._faces import fetch_faces
+    from ._faces import fetch_faces
 
     return fetch_faces(cache() / "packages")
 

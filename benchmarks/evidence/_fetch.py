@@ -5,8 +5,8 @@ import os
 import sys
 from pathlib import Path
 
-from seraph.datasets._faces import PACKAGES as FACES
-from seraph.datasets._packages import Package, Unavailable, fetch_package, user_cache
+from ._faces import PACKAGES as FACES
+from ._packages import Package, Unavailable, fetch_package, user_cache
 
 
 def _wheel(platform, abi="cp311"):

@@ -22,7 +22,7 @@ from sklearn.semi_supervised import LabelSpreading
 
 import seraph
 from seraph import SERAPH, SERAPHCV, MetricClassifier, classic
-from seraph._apps.paper._free_matrix import FreeMatrix
+from seraph._apps.demo._free_matrix import FreeMatrix
 
 from ._tasks import judge, squared_distances
 

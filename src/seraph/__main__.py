@@ -111,9 +111,6 @@ def _demo_only(arguments: Sequence[str]) -> None:
         choices=["embeddings"],
         help="embeddings: adapt vectors of a language model from 100 marked pairs.",
     )
-    demo.add_argument(
-        "--faces", action="store_true", help="Adapt vectors of a face network, fetched first."
-    )
     demo.add_argument("--samplings", type=int, help="Number of random samplings.")
     demo.add_argument("--picture", type=Path, help="Write the picture here.")
     first = next((word for word in arguments if not word.startswith("-")), "demo")
@@ -127,24 +124,15 @@ def _demo_only(arguments: Sequence[str]) -> None:
         return
     if chosen.samplings is not None and chosen.samplings < 1:
         demo.error(f"--samplings must be 1 or more; got {chosen.samplings}")
-    if chosen.faces and chosen.what is None:
-        demo.error("--faces is for demo embeddings")
     if chosen.what is None:
-        from ._apps.paper._demo import main as run_demo
+        from ._apps.demo._digits import main as run_demo
 
         run_demo(chosen.samplings or 20, chosen.picture or Path("demo.png"))
     else:
-        from ._apps.paper import _embeddings
+        from ._apps.demo import _embeddings
 
-        name = "faces" if chosen.faces else "embeddings"
-        run = _embeddings.main_faces if chosen.faces else _embeddings.main
-        try:
-            run(
-                chosen.samplings or _embeddings.SAMPLINGS,
-                chosen.picture or Path(f"demo-{name}.png"),
-            )
-        except ValueError as error:
-            demo.error(str(error))
+        samplings = chosen.samplings or _embeddings.SAMPLINGS
+        _embeddings.main(samplings, chosen.picture or Path("demo-embeddings.png"))
 
 
 if __name__ == "__main__":

@@ -394,11 +394,11 @@ def test_models_that_lack_something_are_refused(arguments, message):
 # The page
 
 
-def test_the_page_stands_alone_and_shows_seven_pictures(folder):
+def test_the_page_stands_alone_and_shows_six_pictures(folder):
     out = ok(*FIT, "--report", "report.html").out
     assert "Page: report.html" in out
     page = Path("report.html").read_text()
-    assert page.count("<img") == 7
+    assert page.count("<img") == 6
     assert re.findall(r"(?:src|href)=['\"](?!data:)[^'\"]*", page) == []
     assert "url(" not in page
     assert "barbera (4)" in page
@@ -556,17 +556,19 @@ def test_the_examples_of_the_help_run(name, folder):
 
 def test_help_has_an_example_for_every_command():
     for registered in app.registered_commands:
+        if registered.hidden:
+            continue
         name = registered.name or registered.callback.__name__
         assert f"Example: seraph {name} " in " ".join(ok(name, "--help").out.split())
 
 
-def test_the_choices_of_reproduce_are_those_of_the_paper():
-    from seraph._apps.cli._paper import _PARTS, _SCALINGS
-    from seraph._apps.paper import PARTS
-    from seraph._apps.paper._protocol import SCALINGS
-
-    assert _PARTS.split("|") == [*PARTS, "all"]
-    assert sorted(_SCALINGS.split("|")) == sorted(SCALINGS)
+@pytest.mark.parametrize("more", [(), ("all", "--jobs", "2"), ("--help",)])
+def test_reproduce_says_in_one_line_where_the_experiments_are(more):
+    done = seraph("reproduce", *more)
+    assert_refused(done)
+    assert "from a clone" in done.err
+    assert "make table2" in done.err
+    assert "reproduce" not in ok("--help").out
 
 
 def process(*arguments, **options):

@@ -16,9 +16,7 @@ from seraph import Marks, MetricClassifier, load
 from seraph._apps.cli._app import app
 from seraph._apps.cli._compare import _ranked, _Score, _verdict
 from seraph._apps.cli._held_out import (
-    held_out_errors,
     held_out_pair_errors,
-    learning_curve,
 )
 from seraph._apps.cli._learners import learners
 from seraph._apps.cli._progress import done_share, progress_callbacks
@@ -259,7 +257,7 @@ def test_compare_takes_the_simplest_of_equals_and_says_what_is_level():
     assert _verdict(ranked).startswith("Take SERAPH: it errs least, on 0.0 % of 40 held-out")
 
 
-# The check of pairs, and the learning curve
+# The check of pairs
 
 
 def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
@@ -279,21 +277,6 @@ def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
     assert same.wrong == same.wrong_euclidean == found.wrong_euclidean
     alike = Marks(pairs, np.ones(len(pairs), dtype=bool), rows=len(X))
     assert held_out_pair_errors(MFDA(), X, alike, seed=0, after_fold=lambda: None) is None
-
-
-def test_a_learning_curve_rises_in_labels_and_ends_with_the_check(folder):
-    table = wines()
-    X = table[["alcohol", "hue", "proline", "flavanoids"]].to_numpy()
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    codes = np.unique(table["kind"], return_inverse=True)[1] - 1
-    none = Marks(rows=len(X))
-    end = held_out_errors(Euclidean(), X, codes, none, seed=0, after_fold=lambda: None)
-    curve = learning_curve(Euclidean(), X, codes, none, seed=0, end=end)
-    labels = [point.n_labels for point in curve]
-    assert labels == sorted(set(labels))
-    assert curve[-1].error == curve[-1].error_euclidean
-    check = values(*FIT)["check"]
-    assert curve[-1].error == pytest.approx(check["wrong_euclidean"] / check["n"])
 
 
 # report
@@ -317,6 +300,8 @@ def test_a_saved_model_can_be_reported_on(folder):
 
 def test_every_command_has_json_and_quiet():
     for registered in app.registered_commands:
+        if registered.hidden:
+            continue
         text = ok(registered.name or registered.callback.__name__, "--help").out
         assert "--json" in text
         assert "--quiet" in text

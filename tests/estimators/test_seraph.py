@@ -15,8 +15,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.paper._protocol import sample_task
 from seraph import Marks
-from seraph._apps.paper._protocol import sample_task
 from seraph._engine import _problem
 from seraph._sweep import NumpySweep
 from seraph.classic import Euclidean

@@ -98,19 +98,19 @@ WORDS = (
     "gradient", "none", "numpy", "\x1b[31m", "é", "=1+1",
 )  # fmt: skip
 # How likely an option is given, where that is not 0.15.
-LIKELY = {"output": 1.0, "label": 1.0, "row": 1.0, ("neighbors", "index"): 0.5}
+LIKELY = {"output": 1.0, "label": 1.0, "row": 1.0}
 LIKELY |= {("duplicates", "pairs"): 0.7, ("duplicates", "id_column"): 0.5, ("fit", "pairs"): 0.3}
 # They take seconds when all is well, so here something is always wrong.
 NEVER_WELL = {
     "compare": ["--scale", "word"],
     "demo": ["--picture", "nowhere/demo.png"],
-    "reproduce": ["--tasks", "word"],
 }
 
 
 def commands():
-    """All commands by name."""
-    return typer.main.get_command(app).commands
+    """All commands by name, as the help lists them."""
+    found = typer.main.get_command(app).commands
+    return {name: command for name, command in found.items() if not command.hidden}
 
 
 @cache
@@ -132,17 +132,6 @@ class Nobody:
 
     def run(self, *, browser):
         raise KeyboardInterrupt
-
-
-@cache
-def command_index():
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        Path("data.csv").write_bytes(tables.CSV)
-        Path("m.skops").write_bytes(command_model())
-        search = ("neighbors", "m.skops", "data.csv", "--row", "1", "--label", "class")
-        done = command(*search, "--index", "i.safetensors")
-        assert done.code == 0, done.err
-        return Path("i.safetensors").read_bytes()
 
 
 @cache
@@ -174,7 +163,6 @@ def a_command(rng):
         ("m.skops", command_model(), 1.0),
         ("pairs.csv", pairs, 1.0),
         ("answers.csv", answers_file(), 0.3),
-        ("i.safetensors", command_index(), 0.5),
     ):
         if rng.random() < share:
             spoiled = rng.random() < (0.2 if share == 1.0 else 0.5)
@@ -223,7 +211,7 @@ def _option(rng, command_name, parameter, kind):
             "export": rng.choice(["W.npy", "W.safetensors", "W.csv"]),
         }
         return [flag, by_command.get(command_name, "out.csv")]
-    read = {"pairs": "pairs.csv", "index": "i.safetensors"}
+    read = {"pairs": "pairs.csv"}
     read |= dict.fromkeys(("against", "reference", "data"), f"second.{kind}")
     usual = read.get(parameter.name) or OUTPUTS.get(parameter.name)
     if usual and rng.random() < 0.9:

@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,7 +19,6 @@ from seraph import (
     seraph_path,
 )
 from seraph._solvers import SOLVERS
-from seraph.plot import RegularizationPathDisplay
 from tests.helpers.trial import check_metric
 from tests.hostile import inputs
 from tests.hostile.dense import Dense, told_of
@@ -122,9 +120,6 @@ def a_path(rng):
             weights = {"eta": path.eta, "mu": path.mu, "lam": lam}
             dense = Dense(X, P, told, **weights, triplets=case.triplets)
             assert abs(value - dense.value) <= error_of(P) * (1.0 + dense.size)
-    if rng.random() < 0.1:
-        figure = RegularizationPathDisplay.from_path(path, ax=Figure().subplots()).figure_
-        assert figure.axes
     return "path found"
 
 

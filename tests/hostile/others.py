@@ -328,7 +328,7 @@ CALLED = {
     *(function.__name__ for function in FUNCTIONS),
     *("Marks", "MarksKFold", "Constraints", "seraph_path", "save", "load", "to_onnx"),
     *("read_versions", "MahalanobisMetric", "KernelMetric", "KernelMap"),
-    *("RegularizationPath", "RegularizationPathDisplay"),  # by a_path
+    "RegularizationPath",  # by a_path
     *("to_matrix", "export", "DuplicateFinder", "Duplicates"),
     *("query_pairs", "query_rows"),
 }

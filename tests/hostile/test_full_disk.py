@@ -66,7 +66,6 @@ COMMANDS = {
     **outputs(("npy", "safetensors"), "export", "m.skops"),
     **outputs(("onnx",), "export", "m.skops", "--data", "t.csv"),
     **outputs(("html",), "report", "m.skops", "t.csv", "--label", "class", "--no-check"),
-    "index": ("neighbors", "m.skops", "t.csv", "--row", "0", "--index", "out.safetensors"),
     "checkpoint": (
         *("fit", "t.csv", "--label", "class", "--no-check", "-o", "out.skops"),
         *("--checkpoint", "out.ckpt"),

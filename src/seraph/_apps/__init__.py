@@ -2,7 +2,7 @@
 
 ::
 
-    cli    the command `seraph`, and the tables that users hand to it
-    ask    the labelling page
-    paper  the paper's experiments and the demonstrations
+    cli   the command `seraph`, and the tables that users hand to it
+    ask   the labelling page
+    demo  the demonstrations
 """

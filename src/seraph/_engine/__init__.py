@@ -11,7 +11,6 @@
 `Problem` and return `Fit` objects; estimators copy these into their attributes.
 """
 
-from .._solvers import SOLVERS
 from .._utils._graph import check_graph
 from .._utils._public import publish as _publish
 from ._advice import early_stop, warn_of_fit
@@ -23,7 +22,6 @@ from ._path import RegularizationPath, follow_path
 from ._settings import Settings
 
 __all__ = [
-    "SOLVERS",
     "Fit",
     "FitState",
     "Interruptible",

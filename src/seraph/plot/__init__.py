@@ -9,10 +9,7 @@ from ._convergence import ConvergenceDisplay
 from ._distances import DistanceDisplay
 from ._embedding import EmbeddingDisplay
 from ._features import FeatureImportanceDisplay
-from ._path import RegularizationPathDisplay
 from ._posterior import PosteriorDisplay
-from ._reliability import ReliabilityDisplay
-from ._spectrum import SpectrumDisplay
 
 __all__ = [
     "ConvergenceDisplay",
@@ -20,9 +17,6 @@ __all__ = [
     "EmbeddingDisplay",
     "FeatureImportanceDisplay",
     "PosteriorDisplay",
-    "RegularizationPathDisplay",
-    "ReliabilityDisplay",
-    "SpectrumDisplay",
 ]
 
 _publish(globals())

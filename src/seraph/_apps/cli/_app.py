@@ -13,12 +13,12 @@ from ..._utils._version import __version__
 from ._ask import ask
 from ._compare import compare
 from ._console import give_up_stdout, one_line, warnings_as_notes
+from ._demo import demo, reproduce
 from ._duplicates import duplicates
 from ._export import export
 from ._fit import fit
 from ._inspect import inspect
 from ._neighbors import neighbors
-from ._paper import demo, reproduce
 from ._predict import predict
 from ._query import query
 from ._report import report
@@ -56,9 +56,15 @@ app = typer.Typer(
 )
 for _command in (
     compare, fit, predict, report, transform, export, neighbors, query, ask, duplicates, inspect,
-    demo, reproduce,
+    demo,
 ):  # fmt: skip
     app.command(cls=_Command)(_command)
+# Whatever comes after it, its one line is the answer.
+app.command(
+    hidden=True,
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)(reproduce)
 
 
 @app.callback(invoke_without_command=True)

@@ -16,7 +16,7 @@ from ..._utils._typing import FloatArray
 from ._answered import tested_pairs
 from ._console import progress_bar
 from ._examples import Examples, marked_pairs
-from ._held_out import held_out_errors, held_out_pair_errors, learning_curve, n_folds
+from ._held_out import held_out_errors, held_out_pair_errors, n_folds
 from ._prepare import Features, Preparation
 from ._progress import progress_callbacks
 from ._summary import Check, FitSummary, classes_text, count_classes
@@ -70,7 +70,6 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
             examples,
             skipped,
             seed=request.seed,
-            curve=request.report is not None,
             after_fold=after_fit,
         )
     _set(inner, "callback", None)  # a function cannot be saved
@@ -162,10 +161,9 @@ def _check(
     skipped: str,
     *,
     seed: int,
-    curve: bool = True,
     after_fold: Callable[[], object] = lambda: None,
 ) -> Check:
-    """Compute the errors on held-out labels or pairs, and a learning curve."""
+    """Compute the errors on held-out labels or pairs."""
     if skipped:
         return Check(None, skipped)
     marks = examples.marks
@@ -179,9 +177,4 @@ def _check(
         return Check(errors, "" if errors else _TOO_FEW_PAIRS)
     codes = examples.known.codes
     errors = held_out_errors(learner, scaled, codes, marks, seed=seed, after_fold=after_fold)
-    if errors is None:
-        return Check(None, _TOO_FEW_LABELS)
-    if not curve:
-        return Check(errors)
-    curve_points = learning_curve(learner, scaled, codes, marks, seed=seed, end=errors)
-    return Check(errors, curve=curve_points)
+    return Check(errors, "" if errors else _TOO_FEW_LABELS)

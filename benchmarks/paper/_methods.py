@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..._engine import SOLVERS
-from ..._estimators._seraph import SERAPH
-from ...classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
+from seraph import SERAPH
+from seraph._solvers import SOLVERS
+from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 
 # The paper's four settings, with the paper's solver. With lam = 0 the objective may have no
 # maximum, so the solver's 200 steps define the method.

@@ -1,8 +1,8 @@
 """Adapt a frozen embedding from 100 marked pairs: ``python -m seraph demo embeddings``.
 
-The vectors ship with the package; with ``--faces``, they are made from photographs and a network
-that pip and npm fetch. Several learners see half of them, with 100 pairs marked as alike or
-different; the other half judges. Needs no extra package, except matplotlib for the picture.
+The vectors ship with the package. Several learners see half of them, with 100 pairs marked as
+alike or different; the other half judges. Needs no extra package, except matplotlib for the
+picture.
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ from ..._utils._files import save_whole
 from ..._utils._typing import Array
 from ...classic import GMML, ITML, RCA
 from ...datasets import load_definitions
-from ...datasets._faces import fetch_faces
 from ...metrics import map_at_r, pair_auc, precision_at_1
 from ...plot._figure import COLORS, MARKERS
 from ._free_matrix import FreeMatrix
@@ -126,18 +125,6 @@ def main(n_samplings: int, picture: Path) -> Found:
         f"vectors of a language\nmodel (all-MiniLM-L6-v2, {data.X.shape[1]} features)."
     )
     return demonstrate(data.X, data.y, data.target_names, about, n_samplings, picture)
-
-
-def main_faces(n_samplings: int, picture: Path) -> Found:
-    """Compare the methods on the faces of 40 people; fetch what they need the first time."""
-    X, people = fetch_faces(say=lambda text: print(text, flush=True))
-    n_people = int(people.max()) + 1
-    about = (
-        f"{len(X)} photographs of {n_people} people (ORL faces, AT&T Laboratories Cambridge), as "
-        f"vectors of a\nface network (dlib's, {X.shape[1]} features)."
-    )
-    names = tuple(f"person {number + 1}" for number in range(n_people))
-    return demonstrate(X, people, names, about, n_samplings, picture)
 
 
 def demonstrate(

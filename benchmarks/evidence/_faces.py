@@ -14,7 +14,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from sklearn.utils import gen_batches
 
-from .._utils._typing import Array, FloatArray, IntArray
+from seraph._utils._typing import Array, FloatArray, IntArray
+
 from ._packages import Package, fetch_package, user_cache
 
 # npm comes first: it is the one that may be missing.

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler, minmax_scale
 
-from ..._estimators._classifier import MetricClassifier
-from ..._utils._typing import Array
-from ...datasets import Task
+from seraph import MetricClassifier
+from seraph._utils._typing import Array
+from seraph.datasets import Task
 
 Scaling = Literal["zscore", "unit", "symmetric", "raw"]
 SCALINGS: tuple[Scaling, ...] = get_args(Scaling)

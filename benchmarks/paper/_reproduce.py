@@ -1,4 +1,4 @@
-"""Write everything that ``seraph reproduce`` makes into one folder."""
+"""Write everything that ``python -m benchmarks.paper`` makes into one folder."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..._utils._files import render, save_whole, write_whole
-from ...datasets import load_task
+from seraph._utils._files import render, save_whole, write_whole
+from seraph.datasets import load_task
+
 from ._experiment import Plan, Record, describe, run
 from ._figures import draw_sparsity, draw_times
 from ._methods import METHODS

@@ -9,9 +9,9 @@ import pytest
 from scipy.optimize import approx_fprime
 
 from seraph import Marks
-from seraph._apps.paper import _embeddings
-from seraph._apps.paper._embeddings import METHODS, demonstrate, judge, learn, mark_pairs
-from seraph._apps.paper._free_matrix import FreeMatrix, cosine_loss
+from seraph._apps.demo import _embeddings
+from seraph._apps.demo._embeddings import METHODS, demonstrate, judge, learn, mark_pairs
+from seraph._apps.demo._free_matrix import FreeMatrix, cosine_loss
 from tests.helpers.command import assert_refused, seraph
 
 
@@ -131,8 +131,6 @@ def test_the_command_gives_its_figures_as_json(small, tmp_path):
     [
         (["embeddings", "--port", "8000"], "--port has no meaning for seraph demo embeddings"),
         (["ask", "--picture", "a.png"], "--picture has no meaning for seraph demo ask"),
-        (["--faces"], "--faces has no meaning for seraph demo:"),
-        (["ask", "--faces"], "--faces has no meaning for seraph demo ask:"),
         (["--no-browser"], "--no-browser has no meaning for seraph demo:"),
         (["faces"], "embeddings, ask; got 'faces'"),
     ],

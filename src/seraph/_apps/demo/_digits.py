@@ -8,19 +8,20 @@ except matplotlib for the picture.
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from ..._estimators._seraph import SERAPH
+from ..._estimators import SERAPH, MetricClassifier
 from ..._utils._files import save_whole
 from ..._utils._typing import Array
 from ...classic import Euclidean
 from ...datasets import load_task
-from ._protocol import Sampling, place_in_class
 
 # The paper's four settings. With lam = 0 the objective may have no maximum, so "none" and "post"
 # take the 200 steps of the paper's solver.
@@ -45,10 +46,11 @@ def main(n_samplings: int, picture: Path) -> dict[str, list[float]]:
     for seed in range(n_samplings):
         sampling = _sample(task.X, task.y, seed)
         for name, learner in LEARNERS.items():
+            classifier = MetricClassifier(clone(learner), rule="nearest")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
-                learner.fit(sampling.X, sampling.y_partial)
-            errors[name].append(sampling.nearest_neighbor_error(learner))
+                classifier.fit(sampling.X, sampling.y_partial)
+            errors[name].append(100 * (1 - classifier.score(sampling.X_test, sampling.y_test)))
     for name, values in errors.items():
         spread = np.std(values, ddof=1) / np.sqrt(n_samplings) if n_samplings > 1 else 0.0
         bar = "#" * round(np.mean(values))
@@ -68,10 +70,29 @@ def main(n_samplings: int, picture: Path) -> dict[str, list[float]]:
     return errors
 
 
+@dataclass(frozen=True)
+class Sampling:
+    """Training images, of which those in `labeled` have a label, and test images."""
+
+    X: Array
+    y: Array
+    labeled: Array
+    X_test: Array
+    y_test: Array
+
+    @property
+    def y_partial(self) -> Array:
+        """Classes of the labeled images, -1 elsewhere."""
+        return np.where(self.labeled, self.y, -1)
+
+
 def _sample(X: Array, y: Array, seed: int) -> Sampling:
     """Sample 20 training images of each class, 2 of them labeled, and 2500 test images."""
     order = np.random.default_rng(seed).permutation(len(X))
-    place = place_in_class(order, y)
+    place = np.empty(len(y), dtype=int)  # of each image among those of its class
+    for label in np.unique(y):
+        rows = order[y[order] == label]
+        place[rows] = np.arange(len(rows))
     train, test = order[place[order] < 20], order[place[order] >= 20][:2500]
     return Sampling(X[train], y[train], place[train] < 2, X[test], y[test])
 

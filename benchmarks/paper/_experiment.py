@@ -20,9 +20,10 @@ import sklearn
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from ..._utils._files import note_write, write_whole
-from ..._utils._version import __version__
-from ...datasets import load_task
+from seraph import __version__
+from seraph._utils._files import note_write, write_whole
+from seraph.datasets import load_task
+
 from ._methods import METHODS
 from ._protocol import Sampling, Scaling, sample_task
 

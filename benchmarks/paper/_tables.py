@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import ttest_ind
 
-from ...datasets import TASKS, Task
+from seraph.datasets import TASKS, Task
+
 from ._experiment import Record
 from ._methods import COUNTERPART, METHODS
 
