@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "_utils": set(),
     "_solvers": {"_utils"},
     "_sweep": {"_utils"},
+    "_columns": {"_utils"},
     "_marks": {"_sweep", "_utils"},
     "metrics": {"_marks", "_sweep", "_utils"},
     "_decisions": {"_marks", "_utils", "metrics"},
@@ -28,10 +29,11 @@ MAY_IMPORT = {
     "_estimators": {"_base", "_decisions", "_engine", "_marks", "_sweep", "_utils", "metrics"},
     "classic": {"_base", "_marks", "_solvers", "_sweep", "_utils"},
     "compat": {"_decisions", "_marks", "_utils", "classic"},
-    "persist": {"_base", "_estimators", "_utils", "classic"},
+    "persist": {"_base", "_columns", "_estimators", "_utils", "classic"},
     # Applications: nothing below imports them.
     "records": {"_decisions", "_marks", "_sweep", "_utils"},
     "_apps": {
+        "_columns",
         "_decisions",
         "_engine",
         "_estimators",

@@ -51,6 +51,8 @@ def to_onnx(
         A fitted seraph learner, `MetricClassifier` or `PairClassifier`, or a pipeline
         that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
         A ``ColumnTransformer`` must be the first step, of this pipeline or of the classifier's.
+        So must a `TablePreparer`; the graph takes the columns as it reads them: numbers, dates as
+        numbers, and text for categories.
         `KernelSERAPH` needs a linear, poly or rbf kernel.
     dtype : {"float32", "float64"}, default="float32"
         Type of the input and of the numbers returned.
@@ -95,8 +97,8 @@ def to_onnx(
         raise ValueError(
             f"target_opset must be a whole number or None; got {shown(target_opset)}."
         )
-    _check_parts(model)
     model = _tables.unfolded(model)
+    _check_parts(model)
     _register(skl2onnx)
     types = skl2onnx.common.data_types
     number = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType
