@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "_solvers": {"_utils"},
     "_sweep": {"_utils"},
     "_marks": {"_sweep", "_utils"},
+    "_columns": {"_marks", "_utils"},
     "metrics": {"_marks", "_sweep", "_utils"},
     "_clustering": {"_marks", "_utils", "metrics"},
     "_decisions": {"_marks", "_utils", "metrics"},
@@ -31,10 +32,11 @@ MAY_IMPORT = {
     "_estimators": {"_base", "_decisions", "_engine", "_marks", "_sweep", "_utils", "metrics"},
     "classic": {"_base", "_marks", "_solvers", "_sweep", "_utils"},
     "compat": {"_decisions", "_marks", "_utils", "classic"},
-    "persist": {"_base", "_estimators", "_utils", "classic"},
+    "persist": {"_base", "_columns", "_estimators", "_utils", "classic"},
     # Applications: nothing below imports them.
     "records": {"_clustering", "_decisions", "_marks", "_sweep", "_utils"},
     "_apps": {
+        "_columns",
         "_decisions",
         "_estimators",
         "_marks",
@@ -119,7 +121,7 @@ def test_every_arrow_is_used():
     assert used == {room: MAY_IMPORT[room] for room in used}
 
 
-def test_there_are_at_most_18_rooms_and_60_arrows():
+def test_there_are_at_most_18_rooms_and_63_arrows():
     rooms = set(MAY_IMPORT) - {"__init__", "__main__"}
     assert rooms == {
         path.name.removesuffix(".py")
@@ -127,7 +129,7 @@ def test_there_are_at_most_18_rooms_and_60_arrows():
         if path.suffix == ".py" or (path / "__init__.py").exists()
     } - {"__init__", "__main__"}
     assert len(rooms) <= 18, sorted(rooms)
-    assert sum(len(MAY_IMPORT[room]) for room in rooms) <= 60
+    assert sum(len(MAY_IMPORT[room]) for room in rooms) <= 63
 
 
 def test_nothing_below_imports_an_application():

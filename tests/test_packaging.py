@@ -166,7 +166,7 @@ def test_versions_are_shown_of_all_that_a_user_may_install(capsys):
 
 def test_what_developers_need_is_not_a_public_extra():
     extras = set(metadata("seraph-learn").get_all("Provides-Extra"))
-    names = "plot save onnx records cli ask numba torch dask all"
+    names = "plot save onnx records tables cli ask numba torch dask all"
     assert extras == set(names.split())
 
 

@@ -41,7 +41,7 @@ FLOORS = [
     ("files, stand-ins", ["compat", "persist"]),
     ("learners", ["_estimators", "classic"]),
     ("the fit", ["_engine"]),
-    ("distances, data", ["_base", "_clustering", "_decisions", "datasets", "plot"]),
+    ("distances, data", ["_base", "_clustering", "_columns", "_decisions", "datasets", "plot"]),
     ("figures of merit", ["metrics"]),
     ("what people know", ["_marks"]),
     ("mathematics", ["_solvers", "_sweep"]),

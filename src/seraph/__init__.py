@@ -11,6 +11,7 @@ from ._utils._version import __version__
 if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the table below
     from . import classic, compat, datasets, metrics, persist, plot, records  # noqa: F401
     from ._clustering import constrained_agglomerative, constrained_k_means
+    from ._columns._preparer import TablePreparer
     from ._decisions import MarksKFold
     from ._engine import FitState, Interruptible
     from ._estimators import (
@@ -39,6 +40,7 @@ __all__ = [
     "MetricClassifier",
     "PairClassifier",
     "RegularizationPath",
+    "TablePreparer",
     "__version__",
     "constrained_agglomerative",
     "constrained_k_means",
@@ -53,6 +55,7 @@ __all__ = [
 # Where each name lives.
 _HOMES = {
     "_clustering": ("constrained_agglomerative", "constrained_k_means"),
+    "_columns._preparer": ("TablePreparer",),
     "_decisions": ("MarksKFold",),
     "_engine": ("FitState", "Interruptible"),
     "_estimators": (

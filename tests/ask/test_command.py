@@ -237,7 +237,7 @@ def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     assert line == with_all.command
     assert seraph(*shlex.split(line)[1:]).code == 0
     model = load("answers.skops")
-    assert model[0].__class__.__name__ == "MinMaxScaler"
+    assert model[0].scale == "minmax"
     learner = model[-1]
     n_marked = learner.n_similar_ + learner.n_dissimilar_
     assert n_marked == (66 if classes else 12)  # the test's answers are learned from, too

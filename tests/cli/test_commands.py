@@ -101,10 +101,13 @@ def test_the_model_is_what_python_would_have_made(scale, scaler, folder):
         expected = SERAPH(lam=2.5, mu=0.01).fit(X, y)
     np.testing.assert_allclose(model[-1].components_, expected.components_)
     np.testing.assert_allclose(model.transform(frame[FEATURES]), expected.transform(X))
-    assert list(model.feature_names_in_) == FEATURES
-    assert len(model.steps) == (2 if scaler is None else 3)  # one fills in what new rows lack
-    strict = ok(*FIT, "--scale", scale, "--strict", "-o", "m.skops", "--no-check")
-    assert len(load("m.skops").steps) == (1 if scaler is None else 2), strict
+    assert list(model.feature_names_in_) == [*FEATURES, "remarks"]
+    assert model[0].columns_["remarks"] == "left out: as asked"
+    steps = model[0].encoder_.named_steps
+    assert list(steps) == (["impute"] if scaler is None else ["scale", "impute"])
+    ok(*FIT, "--scale", scale, "--strict", "-o", "m.skops", "--no-check")
+    steps = load("m.skops")[0].encoder_.named_steps
+    assert list(steps) == (["keep"] if scaler is None else ["scale"])
 
 
 def test_fit_says_what_was_learned(folder):

@@ -19,14 +19,14 @@ from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
 from seraph import load
-from seraph._apps.cli._columns import column_rows, looks_like_ids
 from seraph._apps.cli._console import warnings_as_notes
 from seraph._apps.cli._models import SavedModel
-from seraph._apps.cli._prepare import prepare
 from seraph._apps.cli._summary import rank_text, share_rows
 from seraph._apps.cli._tables import read_table
-from seraph._apps.cli._tables._dates import date_features, parse_dates
-from seraph._apps.cli._tables._numbers import Faults, to_numbers
+from seraph._columns._dates import date_features, parse_dates
+from seraph._columns._notes import column_rows, feature_names, looks_like_ids
+from seraph._columns._numbers import Faults, to_numbers
+from seraph._columns._prepare import Preparation
 from tests.helpers.command import assert_refused, seraph
 from tests.helpers.quick import few
 
@@ -99,7 +99,7 @@ def test_a_comma_that_cannot_separate_thousands_is_a_decimal_comma(cells):
 def test_decimal_commas_are_recognized_beside_words_for_missing_values(tmp_path):
     (tmp_path / "t.csv").write_text("a;b\n1,5;2\n?;3\n0,25;4\n")
     with pytest.warns(UserWarning, match="read") as notes:
-        features = prepare(read_table(tmp_path / "t.csv")).features
+        features = Preparation().features(read_table(tmp_path / "t.csv"))
     assert "with decimal commas, as in column 'a'" in str(notes[0].message)
     assert "'?' in row 1 is read as missing" in str(notes[1].message)
     np.testing.assert_array_equal(features.points["a"], [1.5, np.nan, 0.25])
@@ -270,7 +270,7 @@ def test_one_attempt_says_what_became_of_each_column_and_makes_the_model_of_all_
     ok(*FIT, "--strict", *ALL, "-o", "strict.skops")
     learned, asked = load("m.skops"), load("strict.skops")
     np.testing.assert_array_equal(learned[-1].components_, asked[-1].components_)
-    assert repr(learned[:-1]) == repr(asked[:-1])
+    assert repr(learned[0].encoder_) == repr(asked[0].encoder_)
 
 
 def test_columns_are_sorted_by_what_they_hold(tmp_path):
@@ -296,13 +296,12 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
     )
     frame.to_csv(tmp_path / "t.csv", index=False)
     with pytest.warns(UserWarning, match="read") as notes:
-        prepared = prepare(read_table(tmp_path / "t.csv"))
+        features = Preparation().features(read_table(tmp_path / "t.csv"))
     said = [str(note.message).removeprefix(f"{tmp_path / 't.csv'}: ") for note in notes]
     assert sorted(said) == [
         "column 'power' ('?' in row 1 is read as missing). If that is wrong, correct those cells.",
         "read with decimal commas, as in column 'size' ('1,5' in row 0 and 39 more).",
     ]
-    features = prepared.features
     assert features.left_out == {
         "id": "whole numbers, all distinct and in order",
         "note": "text, different in every row",
@@ -321,11 +320,13 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
     assert list(features.points.columns) == ["few", "once", *plain]
     assert features.missing == {"power": 20, "null": 20}
     assert features.decimal_comma
-    assert prepared.names == [*plain, "few_(missing)", "few_x", "few_y", "once_(missing)",
-                              "once_yes"]  # fmt: skip
+    encoder = Preparation().encoder(features)
+    assert feature_names(encoder, features.names) == [
+        *plain, "few_(missing)", "few_x", "few_y", "once_(missing)", "once_yes",
+    ]  # fmt: skip
     power = np.tile([1.5, 4.25, 4.25, 7.0], n // 4)
     scaled = (power - 4.25) / 2.75
-    np.testing.assert_allclose(prepared.matrix[:, 0], scaled)
+    np.testing.assert_allclose(encoder.transform(features.points)[:, 0], scaled)
 
 
 def test_a_column_to_keep_must_hold_numbers(folder):
@@ -355,11 +356,7 @@ def test_the_model_does_what_scikit_learn_would(folder):
     common = [c for c in sorted(city.unique()) if (city == c).sum() > 1]
     onehot = np.column_stack([city == c for c in common] + [~city.isin(common)]).astype(float)
     expected = np.hstack([scaled, onehot])
-    raw = pd.DataFrame(
-        {"a": frame["a"], "b": frame["b"], "seen": numbers[:, 2], "day": numbers[:, 3],
-         "cost_$_per_$": cost, "city": frame["city"]}
-    )  # fmt: skip
-    np.testing.assert_allclose(model[:-1].transform(raw), expected)
+    np.testing.assert_allclose(model[:-1].transform(frame), expected)
     printed = ok("transform", "m.skops", "t.csv").out
     mapped = pd.read_csv(io.StringIO(printed)).to_numpy()
     np.testing.assert_allclose(mapped, expected @ model[-1].components_.T, rtol=1e-9, atol=1e-12)
@@ -388,7 +385,7 @@ def test_rows_with_missing_values_can_be_left_out_with_their_pairs(folder):
     assert re.search(r"6 rows\W+left out: a number is missing\W+--impute median", done.out)
     assert "pairs.csv: 1 marked pairs are left out" in done.err
     model = load("m.skops")
-    assert "seen.season_sin" in model.feature_names_in_
+    assert "seen.season_sin" in model[0].get_feature_names_out()
     assert model.learned_from_["shares"].keys() >= {"seen", "city"}
     assert "missing values in column 'b'" in refusal("transform", "m.skops", "t.csv")
 

@@ -29,7 +29,9 @@ ESTIMATORS = [
     value
     for package in (seraph, classic)
     for value in (getattr(package, name) for name in sorted(package.__all__))
-    if inspect.isclass(value) and issubclass(value, BaseEstimator)
+    if inspect.isclass(value)
+    and issubclass(value, BaseEstimator)
+    and value is not seraph.TablePreparer  # a_command tries it, on tables
 ]
 # Quick enough for thousands of fits, where a case does not say otherwise.
 QUICK = {"max_iter": 100}

@@ -329,6 +329,7 @@ CALLED = {
     *("Marks", "MarksKFold", "Constraints", "seraph_path", "save", "load", "to_onnx"),
     *("read_versions", "MahalanobisMetric", "KernelMetric", "KernelMap"),
     "RegularizationPath",  # by a_path
+    "TablePreparer",  # by a_command
     *("to_matrix", "export", "DuplicateFinder", "Duplicates"),
     *("query_pairs", "query_rows"),
 }

@@ -15,7 +15,7 @@ _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib", "skops", "rapidfuzz", "safetensors", "skl2onnx", "onnx", "onnxruntime", "jinja2",
     "starlette", "uvicorn", "pillow", "typer", "rich", "pandas", "polars", "pyarrow",
-    "python-calamine", "duckdb", "numba", "torch", "dask",
+    "python-calamine", "duckdb", "psutil", "numba", "torch", "dask",
 )  # fmt: skip
 
 

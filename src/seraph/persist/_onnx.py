@@ -56,6 +56,8 @@ def to_onnx(
         A fitted seraph learner, `MetricClassifier` or `PairClassifier`, or a pipeline
         that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
         A ``ColumnTransformer`` must be the first step, of this pipeline or of the classifier's.
+        So must a `TablePreparer`; the graph takes the columns as it reads them: numbers, dates as
+        numbers, and text for categories.
         `KernelSERAPH` needs a linear, poly or rbf kernel.
     X : array-like or data frame of shape (n_samples, n_features)
         The rows to compare the graph with the model on: those that the model was fitted on, or
@@ -106,9 +108,9 @@ def to_onnx(
         raise ValueError(
             f"target_opset must be a whole number or None; got {shown(target_opset)}."
         )
+    X, model = _tables.read_columns(model, X), _tables.unfolded(model)
     _check_parts(model)
     _register(skl2onnx)
-    model = _tables.unfolded(model)
     names, selects = _tables.column_names(model), bool(_tables.selected_columns(model))
     types = skl2onnx.common.data_types
     number = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType

@@ -17,6 +17,7 @@ _OURS = (
     "seraph.KernelMap",
     "seraph.MetricClassifier",
     "seraph.PairClassifier",
+    "seraph.TablePreparer",
     *(f"seraph.classic.{name}" for name in classic.__all__),
 )
 # The parts of our estimators, and the usual steps before and after them in a pipeline.

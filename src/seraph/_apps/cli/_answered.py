@@ -17,7 +17,7 @@ from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ..ask._judge import Comparison, compare
 from ._ask_rows import row_contents
-from ._prepare import sample_rows
+from ._rows import sample_rows
 from ._tables import InputTable, cell_text, read_table
 
 # Rows that the check learns from, beside those of the pairs: as many as the page of questions.

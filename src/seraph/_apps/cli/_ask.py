@@ -19,12 +19,12 @@ from ._console import command, notes, print_now, result, say
 from ._requests import preparation_of
 
 if TYPE_CHECKING:
+    from ..._columns._prepare import Preparation
     from ..._utils._typing import Array
     from ..ask._answers import Answer
     from ..ask._finish import Finish
     from ..ask._records import Records
     from ..ask._session import Session, Setting
-    from ._prepare import Preparation
     from ._tables import InputTable
 
 # With more rows, the final fit sums over a sample of the unlabeled pairs; with far more, it learns
@@ -252,33 +252,31 @@ def _points(
     """Return the rows as numbers on one scale, no records, and what the columns are used as."""
     import numpy as np
 
+    from ..._columns._notes import column_rows, feature_names
     from ..._estimators._models import check_directions
-    from ._columns import column_rows
-    from ._prepare import prepare
     from ._tables import and_more
 
     (points,) = tables
     named = points.names is not None
     without = [request.id_column] if request.id_column and named else []
     try:
-        prepared = prepare(points, request.preparation, without)
+        kept = request.preparation.features(points, without)
     except ValueError as error:
         raise _about_texts(error, points, request) from None
-    if prepared.transformer is not None:
-        for _, step in prepared.transformer.steps:
-            check_directions(step, np.asarray(prepared.features.points), str(request.data))
-    kept = prepared.features
+    encoder = request.preparation.encoder(kept)
+    for _, step in encoder.steps:
+        check_directions(step, np.asarray(kept.points), str(request.data))
     if len(kept.kept) < points.n_rows:
         raise ValueError(
             f"{request.data}: --impute drop would leave out {points.n_rows - len(kept.kept):,} "
             "rows, which the page could then not ask about: fill the numbers in (--impute median)."
         )
-    n = len(prepared.names)
-    used = and_more(prepared.names[:_LISTED], n) if named else f"{n:,}"
+    names = feature_names(encoder, kept.names)
+    used = and_more(names[:_LISTED], len(names)) if named else f"{len(names):,}"
     _, *others = column_rows(kept.noted(request.preparation.impute))
     said = [("features", used), *((names, use) for names, use, _ in others)]
     # Half the memory; the fit at the end reads the file again.
-    return np.ascontiguousarray(prepared.matrix, dtype=np.float32), None, said
+    return np.ascontiguousarray(encoder.transform(kept.points), dtype=np.float32), None, said
 
 
 def _about_texts(error: ValueError, points: InputTable, request: AskRequest) -> ValueError:

@@ -68,11 +68,14 @@ def compare(request: CompareRequest) -> None:
         raise ValueError("compare needs labels: name the column with the classes (--label).")
     preparation, table = request.preparation, request.read()
     methods = _methods(request.learner)
-    # Only now: it imports scikit-learn, and a refusal should not wait for that.
+    # Only now: they import scikit-learn, and a refusal should not wait for that.
+    import numpy as np
+
     from ._examples import Examples
 
     examples = Examples.read(table, request)
-    points = preparation.matrix(examples.features)[1]
+    encoder = preparation.encoder(examples.features)
+    points = np.asarray(encoder.transform(examples.features.points), dtype=np.float64)
     scores, failed = _cross_validate(
         methods, points, examples.known.codes, request.repeats, request.seed
     )

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._columns._prepare import Features
 from ..._estimators._quantities import warn_of_quantity
 from ..._marks import Marks, PairLabels
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
 from ._answered import answered_classes, rows_by_content, test_weights
-from ._prepare import Features, renumbered, sample_rows
+from ._rows import renumbered, sample_rows
 from ._tables import InputTable, read_pairs, read_table
 
 if TYPE_CHECKING:

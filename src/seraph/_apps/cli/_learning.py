@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from ..._columns._prepare import Features, Preparation
+from ..._columns._preparer import fitted_preparer
 from ..._estimators._models import check_directions
 from ..._utils._typing import FloatArray
 from ._answered import tested_pairs
 from ._console import progress_bar
 from ._examples import Examples, marked_pairs
 from ._held_out import held_out_errors, held_out_pair_errors, n_folds
-from ._prepare import Features, Preparation
 from ._progress import progress_callbacks
 from ._summary import Check, FitSummary, classes_text, count_classes
 
@@ -55,15 +56,13 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
             tol=float(getattr(inner, "tol", None) or 1e-3),
         )
         _set(inner, "callback", after_iteration)
-        steps = request.preparation.steps(examples.features)
-        model = Pipeline([*steps, (request.learner.casefold(), learner)])
-        seconds = _fit(model, examples)
+        before, scaled = _prepared(examples, request.preparation)
+        seconds = _fit(learner, scaled, examples)
+        model = Pipeline([*before, (request.learner.casefold(), learner)])
         after_fit()
         _check_metric(learner, examples)
         _set(inner, "verbose", 0)  # neither is for the folds or the file
         _set(inner, "checkpoint", None)
-        points = examples.features.points
-        scaled = np.asarray(model[:-1].transform(points) if len(model) > 1 else points)
         check = _check(
             learner,
             scaled,
@@ -108,15 +107,27 @@ def summarize_model(
     return FitSummary(fitted.estimator, scaled, examples, preparation, check)
 
 
-def _fit(model: Pipeline, examples: Examples) -> float:
-    """Fit the model; return the seconds that it took."""
-    points = examples.features.points
-    check_directions(model, points, f"{examples.path}")
-    name = model.steps[-1][0]
+def _prepared(
+    examples: Examples, preparation: Preparation
+) -> tuple[list[tuple[str, Any]], FloatArray]:
+    """Return the fitted steps before the learner, and the points that it learns from."""
+    features = examples.features
+    if not features.from_names and not preparation.steps(features):
+        return [], np.asarray(features.points)
+    encoder = preparation.encoder(features)
+    check_directions(encoder, features.points, f"{examples.path}")
+    scaled = np.asarray(encoder.transform(features.points))
+    if not features.from_names:
+        return encoder.steps, scaled
+    return [("prepare", fitted_preparer(preparation, features, encoder))], scaled
+
+
+def _fit(learner: Any, scaled: FloatArray, examples: Examples) -> float:
+    """Fit the learner; return the seconds that it took."""
     started = time.perf_counter()
     # Lines about iterations are not results, and stdout is for results.
     with redirect_stdout(sys.stderr):
-        model.fit(points, examples.labels, **{f"{name}__marks": examples.marks})
+        learner.fit(scaled, examples.labels, marks=examples.marks)
     return time.perf_counter() - started
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,11 +35,17 @@ class SavedModel:
     path : Path
         File it was read from.
     estimator : estimator
-        The learner or the pipeline.
+        The learner or the pipeline; it takes columns that have been read as numbers and text.
+    preparer : TablePreparer or None
+        Reads them, if the model begins with one.
+    learned_from : dict
+        Facts about the table that `seraph fit` kept; empty for a model made elsewhere.
     """
 
     path: Path
     estimator: Any
+    preparer: Any = None
+    learned_from: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: Path) -> SavedModel:
@@ -47,6 +53,7 @@ class SavedModel:
         from sklearn.base import is_classifier
         from sklearn.utils.validation import check_is_fitted
 
+        from ..._columns._preparer import unfolded
         from ...persist import load
 
         if path.is_dir():
@@ -60,7 +67,8 @@ class SavedModel:
                 "the metric learner, or a pipeline that ends in one."
             )
         check_is_fitted(estimator)
-        return cls(path, estimator)
+        preparer, rest = unfolded(estimator)
+        return cls(path, rest, preparer, dict(getattr(estimator, LEARNED_FROM, {})))
 
     @property
     def steps(self) -> list[tuple[str, Any]]:
@@ -78,11 +86,6 @@ class SavedModel:
         names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    @property
-    def learned_from(self) -> dict[str, Any]:
-        """Facts about the table that `seraph fit` kept; empty for a model made elsewhere."""
-        return dict(getattr(self.estimator, LEARNED_FROM, {}))
-
     def read_tables(
         self,
         paths: Sequence[Path],
@@ -92,16 +95,15 @@ class SavedModel:
         encoding: str | None = None,
         sql: str | None = None,
     ) -> InputTable:
-        """Read tables like the one that the model was fitted on: so are commas and letters."""
+        """Read tables; the encoding is that of the training table if they are no UTF-8."""
         from ._tables import read_tables
 
-        noted = self.learned_from
         return read_tables(
             paths,
             asked=asked,
-            decimal_comma=decimal_comma or bool(noted.get("decimal_comma")),
+            decimal_comma=decimal_comma,
             encoding=encoding,
-            other_encoding=noted.get("encoding"),
+            other_encoding=self.learned_from.get("encoding"),
             sql=sql,
         )
 
@@ -141,8 +143,8 @@ class SavedModel:
         without : collection of str or None
             Columns that are not features. A model fitted without column names takes all others.
         """
+        from ..._columns._prepare import count_missing
         from ..._estimators._models import check_directions
-        from ._prepare import count_missing
         from ._tables import listed
 
         points = self._features(table, [name for name in without if name is not None])
@@ -174,10 +176,12 @@ class SavedModel:
             return np.asarray(points)
         for name in not_features:
             table.cells(name)
+        from ..._columns._preparer import source_columns
         from ._tables import Faults
 
         faults = Faults(for_model=True)
-        points = table.points(self._source_columns(names), reading=self.reading, faults=faults)
+        columns = names if self.preparer is None else source_columns(self.preparer)
+        points = table.points(columns, reading=self.reading, faults=faults)
         faults.check(table.path)
         if table.names is not None:
             return points[names]
@@ -193,8 +197,11 @@ class SavedModel:
     @property
     def reading(self) -> Reading:
         """How the columns of a table are read for this model."""
+        from ..._columns._preparer import reading_of
         from ._tables import Reading
 
+        if self.preparer is not None:
+            return reading_of(self.preparer)
         parts = list(_inner_steps(self.estimator))
         categories = [
             name
@@ -204,19 +211,7 @@ class SavedModel:
         ]
         missing = any(type(step).__name__ in _IMPUTERS for columns, step in parts
                       if not set(columns or ()) & {*categories})  # fmt: skip
-        dates = {} if self.feature_names is None else self.learned_from.get("dates", {})
-        return Reading(categories, dates, missing=missing)
-
-    def _source_columns(self, names: list[str]) -> list[str]:
-        """Return the columns of a table that the features of the model are made of."""
-        from ._tables import date_names
-
-        origin = {
-            feature: name
-            for name, use in self.learned_from.get("dates", {}).items()
-            for feature in date_names(name, use)
-        }
-        return list(dict.fromkeys(origin.get(name, name) for name in names))
+        return Reading(categories, missing=missing)
 
     def before_learner(self, points: Any) -> Any:
         """Return points as the learner sees them, after the scaler."""

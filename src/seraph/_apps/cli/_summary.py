@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..._columns._cells import and_more
+from ..._columns._notes import feature_names
 from ..._utils._typing import Array, FloatArray, computed_once
-from ._columns import feature_names
 from ._console import show
-from ._tables import and_more
 
 if TYPE_CHECKING:
+    from ..._columns._prepare import Features, Preparation
     from ._examples import Examples
     from ._held_out import HeldOutErrors
-    from ._prepare import Features, Preparation
 
 # Features and classes to list by name; the rest are counted.
 _LISTED = 8

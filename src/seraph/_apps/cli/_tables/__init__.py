@@ -6,12 +6,12 @@ it asks for one::
     read_tables -> InputTable -> points (features), labels (text or None), cells (as they are)
 """
 
-from ._cells import and_more, cell_text, is_text, listed, quoted, without_empty
-from ._dates import DateUse, date_names, parse_dates
-from ._numbers import Faults, to_numbers
+from ...._columns._cells import and_more, cell_text, listed
+from ...._columns._dates import date_names, parse_dates
+from ...._columns._numbers import Faults, to_numbers
+from ...._columns._table import InputTable, NamedColumns, Reading, as_categories, stack
 from ._pairs import read_pairs
 from ._read import KINDS, STDIN, read_table, read_tables
-from ._table import InputTable, NamedColumns, Reading, as_categories, stack
 from ._write import MIXED_TABLES, STDOUT, check_output, csv_text, write_table
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "MIXED_TABLES",
     "STDIN",
     "STDOUT",
-    "DateUse",
     "Faults",
     "InputTable",
     "NamedColumns",
@@ -30,15 +29,12 @@ __all__ = [
     "check_output",
     "csv_text",
     "date_names",
-    "is_text",
     "listed",
     "parse_dates",
-    "quoted",
     "read_pairs",
     "read_table",
     "read_tables",
     "stack",
     "to_numbers",
-    "without_empty",
     "write_table",
 ]

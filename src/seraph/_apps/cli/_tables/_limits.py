@@ -44,7 +44,7 @@ def check_memory(size: int) -> None:
     if needed <= _SMALL:
         return
     left = available_memory()
-    if left is not None and needed > left:
+    if needed > left:
         raise TooLarge(
             f"reading it takes {needed / 1e9:.1f} GB of memory or more, and {left / 1e9:.1f} GB "
             "are left: take fewer rows or columns, or save the features as .npy, which is read "
@@ -86,22 +86,17 @@ def gunzip(data: bytes) -> bytes:
         return read_bounded(file, partial(check_unpacked, len(data)))
 
 
-def available_memory() -> int | None:
-    """Return the bytes of memory that this process may still take; None if unknown."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        sizes = dict(line.split(":") for line in lines)
-        free = int(sizes["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError, ValueError):
-        try:
-            free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        except (AttributeError, OSError, ValueError):  # Windows
-            return None
+def available_memory() -> int:
+    """Return the bytes of memory that this process may still take."""
+    import psutil
+
     left = [_left_to_container(*names) for names in _CGROUPS]
+    free: int = psutil.virtual_memory().available
     return min([free, *(size for size in left if size is not None)])
 
 
-# Where Linux keeps the limit of a container, its use, and the part of it that is only a cache.
+# Where Linux keeps the limit of a container, of which psutil knows nothing, its use, and the part
+# of it that is only a cache.
 _CGROUPS = (
     ("/sys/fs/cgroup", "memory.max", "memory.current", ("inactive_file", "active_file")),
     (

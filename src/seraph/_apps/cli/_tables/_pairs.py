@@ -7,9 +7,9 @@ from math import isnan
 
 import numpy as np
 
+from ...._columns._cells import MISSING, cell_text
+from ...._columns._table import InputTable
 from ...._utils._typing import BoolArray, IntArray
-from ._cells import MISSING, cell_text
-from ._table import InputTable
 
 _ANSWERS = {
     **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),

@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
+from ...._columns._cells import columns_of
+from ...._columns._table import InputTable, NamedColumns, PlainArray, check_column, stack
 from ...._utils._typing import Array
-from ._cells import columns_of
 from ._csv import as_utf8, check_distinct, csv_names, parse_csv, separator_of
 from ._databases import query_columns, query_database
 from ._limits import (
@@ -31,7 +32,6 @@ from ._limits import (
     read_file,
 )
 from ._spreadsheets import spreadsheet_table
-from ._table import InputTable, NamedColumns, PlainArray, check_column, stack
 
 KINDS = (
     ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow",

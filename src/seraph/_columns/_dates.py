@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...._utils._typing import Array, FloatArray
-from ._cells import MISSING, is_date, is_text, without_empty
+from .._utils._typing import Array, FloatArray
+from ._cells import is_date, is_text, without_empty
 
 DateUse = Literal["days", "parts"]
 # Whole dates and time stamps as people and programs write them; the day is first or the month is.
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
+_ZONE = r":\d{2}(?:[.,]\d+)?(?P<sign>[+-])(?P<h>\d{2}):?(?P<m>\d{2})$"
 _FORMATS = {
     r"^\d{8}$": ("%Y%m%d",),
     r"^\d{4}/\d{2}/\d{2}$": ("%Y/%m/%d",),
@@ -27,7 +28,7 @@ _EARLIEST, _LATEST = np.datetime64("1800-01-01", "D"), np.datetime64("2200-01-01
 _PARTS = ("year", "season_sin", "season_cos", "weekday_sin", "weekday_cos")
 
 
-def parse_dates(column: Any) -> Array | None:
+def parse_dates(column: Any, form: str | None = None) -> Array | None:
     """Return a pyarrow column as dates, NaT where a cell is empty; None if it holds no dates.
 
     Parameters
@@ -35,41 +36,106 @@ def parse_dates(column: Any) -> Array | None:
     column : pyarrow.ChunkedArray
         Dates, time stamps, text such as 2026-01-31, 31.1.2026 or 1/31/2026, or whole numbers
         such as 20260131.
+    form : str, optional
+        How an earlier table writes these dates, as `read_dates` says. Text that may have the day
+        or the month first is read like it, and a column may be empty.
 
     Returns
     -------
     ndarray of datetime64[s] or None
-        Dates. A column that could have either the day or the month first is not read as dates.
+        Dates, in UTC if they have a time zone. Without `form`, a column that could have either
+        the day or the month first is not read as dates.
     """
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if is_date(column.type):
-        return np.asarray(pc.cast(column, pa.timestamp("s"), safe=False).to_numpy())
+    if form is not None:
+        text = _as_text(column)
+        if text is not None and text.null_count == len(text):
+            return np.full(len(text), np.datetime64("NaT", "s"))
+        if text is not None and "%" in form and (dates := _strptime(text, form)) is not None:
+            return _within_reason(dates)
+    found = read_dates(column)
+    return None if found is None else found[0]
+
+
+def read_dates(column: Any) -> tuple[Array, str] | None:
+    """Return the dates of a column, and how they are written; None if it holds no dates.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        As for `parse_dates`.
+
+    Returns
+    -------
+    dates : ndarray of datetime64[s]
+        Dates.
+    form : str
+        A format such as ``"%d.%m.%Y"``, or "iso".
+
+    Examples
+    --------
+    >>> read_dates(pa.chunked_array([["2026-01-31T02:00:00+05:00"]]))
+    (array(['2026-01-30T21:00:00'], dtype='datetime64[s]'), 'iso')
+    """
+    if is_date(_value_type(column)):
+        column = column.cast(_value_type(column))
+        return np.asarray(pc.cast(column, pa.timestamp("s"), safe=False).to_numpy()), "iso"
+    text = _as_text(column)
+    if text is None:
+        return None
+    first = next((cell.as_py() for cell in text if cell.is_valid), "")
+    if not re.match(_BEGINS_LIKE_A_DATE, first):
+        return None  # most columns end here
+    if _all_match(text, _ISO):
+        moments = _without_zone(text)
+        return None if moments is None or _within_reason(moments) is None else (moments, "iso")
+    for pattern, formats in _FORMATS.items():
+        if _all_match(text, pattern):
+            read = [
+                (dates, form) for form in formats if (dates := _strptime(text, form)) is not None
+            ]
+            same = all(np.array_equal(dates, read[0][0], equal_nan=True) for dates, _ in read[1:])
+            return read[0] if read and same and _within_reason(read[0][0]) is not None else None
+    return None
+
+
+def _value_type(column: Any) -> Any:
+    kind = column.type
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _as_text(column: Any) -> Any:
+    """Return a column of text or of whole numbers as text, null for empty cells; else None."""
+    column = column.cast(_value_type(column))
     if pa.types.is_floating(column.type):  # so are whole numbers beside empty cells
         values = pc.cast(column, pa.float64())
         none = pa.scalar(None, type=pa.float64())
         column = _cast(pc.if_else(pc.is_nan(values), none, values), pa.int64())
         if column is None:
             return None
-    if pa.types.is_integer(column.type):
-        column = pc.cast(column, pa.string())
-    if not is_text(column.type):
+    if pa.types.is_integer(column.type) or pa.types.is_null(column.type):
+        return pc.cast(column, pa.string())
+    return without_empty(column) if is_text(column.type) else None
+
+
+def _without_zone(column: Any) -> Array | None:
+    """Return ISO dates and time stamps in UTC; those without a time zone are taken as such."""
+    moment = pc.replace_substring_regex(column, r"([.,]\d+)?(Z|[+-]\d{2}:?\d{2})?$", "")
+    # The pattern matches the end of a date, too: 2026-01-31 has no time zone of -0131.
+    moment = pc.if_else(pc.match_substring(column, ":"), moment, column)
+    dates = _cast(pc.replace_substring(moment, "T", " "), pa.timestamp("s"))
+    if dates is None:
         return None
-    cells = (cell.as_py() for cell in column.drop_null())
-    first = next((cell for cell in cells if cell and cell.strip() not in MISSING), "")
-    if not re.match(_BEGINS_LIKE_A_DATE, first):
-        return None  # most columns end here, after one cell
-    column = without_empty(column)
-    if _all_match(column, _ISO):
-        day = pc.utf8_slice_codeunits(column, 0, 19)
-        dates = _cast(pc.replace_substring(day, "T", " "), pa.timestamp("s"))
-        return None if dates is None else _within_reason(np.asarray(dates.to_numpy()))
-    for pattern, formats in _FORMATS.items():
-        if _all_match(column, pattern):
-            read = [dates for form in formats if (dates := _strptime(column, form)) is not None]
-            same = all(np.array_equal(dates, read[0], equal_nan=True) for dates in read[1:])
-            return _within_reason(read[0]) if read and same else None
-    return None
+    zones = pc.extract_regex(
+        column, r":\d{2}(?:[.,]\d+)?(?P<sign>[+-])(?P<h>\d{2}):?(?P<m>\d{2})$"
+    )
+    found = np.asarray(dates.to_numpy())
+    if zones.null_count == len(column):
+        return found
+    east = [
+        0 if zone is None else int(zone["sign"] + "1") * (60 * int(zone["h"]) + int(zone["m"]))
+        for zone in zones.to_pylist()
+    ]
+    return np.asarray(found - 60 * np.array(east).astype("timedelta64[s]"))
 
 
 def _all_match(column: Any, pattern: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...._utils._typing import Array, IntArray
+from .._utils._typing import Array, IntArray
+from .._utils._warnings import warn
 from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text, listed, quoted
 from ._dates import DateUse, date_features, parse_dates
 from ._numbers import Faults, check_finite, largest_allowed, to_numbers
@@ -39,12 +39,18 @@ class Reading:
         Whether numbers and dates may be missing; they are NaN then.
     may_be_categories : collection of str
         Columns to read as categories if they hold text with few distinct values.
+    formats : mapping of str to str
+        How dates were written in an earlier table; see `read_dates`.
+    decimals : mapping of str to {".", ","}
+        The mark before decimals in columns of text of an earlier table.
     """
 
     categories: Collection[str] = ()
     dates: Mapping[str, DateUse] = field(default_factory=dict)
     missing: bool = False
     may_be_categories: Collection[str] = ()
+    formats: Mapping[str, str] = field(default_factory=dict)
+    decimals: Mapping[str, str] = field(default_factory=dict)
 
 
 _NUMBERS_ONLY = Reading()
@@ -87,6 +93,8 @@ class NamedColumns:
         without: Collection[str] = (),
         reading: Reading = _NUMBERS_ONLY,
         faults: Faults | None = None,
+        *,
+        strict: bool = False,
     ) -> Any:
         """Return features: a data frame, or an array if the columns have no names.
 
@@ -99,8 +107,9 @@ class NamedColumns:
         reading : Reading, optional
             How to read categories, dates and missing values; by default, all are refused.
         faults : Faults, optional
-            Collects what is wrong with the columns, and those without numbers are left out; by
-            default, it is raised.
+            Collects what is wrong with the columns, and those without numbers are left out.
+        strict : bool, default=False
+            Whether to raise what is wrong; so it is without `faults`.
         """
         import pandas as pd
 
@@ -108,7 +117,7 @@ class NamedColumns:
             self.cells(name)
         if names is None:
             names = [name for name in self.columns if name not in without]
-            if faults is None:
+            if strict or faults is None:
                 self._check_named(names)
         else:
             self._check_present(names)
@@ -122,13 +131,11 @@ class NamedColumns:
             points |= self._features(name, reading, found)
         if reading.missing:
             found.missing.clear()
-        if faults is None:
+        if strict or faults is None:
             found.check(self.path)
-        if found.readings and not found.commas:  # with commas, it will be read again
-            warnings.warn(
-                f"{self.path}: {listed(found.readings)}. If that is wrong, correct those cells.",
-                stacklevel=2,
-            )
+        # With commas, it will be read again; with known marks, the fit has said so.
+        if found.readings and not found.commas and not reading.decimals:
+            warn(f"{self.path}: {listed(found.readings)}. If that is wrong, correct those cells.")
         return pd.DataFrame(points, index=range(self.n_rows), copy=False)
 
     def _features(self, name: str, reading: Reading, faults: Faults) -> dict[str, Any]:
@@ -137,7 +144,7 @@ class NamedColumns:
         if name in reading.categories:
             return {name: as_categories(column)}
         if name in reading.dates:
-            dates = parse_dates(column)
+            dates = parse_dates(column, reading.formats.get(name))
             if dates is None:
                 faults.text[name] = "no dates such as 2026-01-31"
                 return {}
@@ -151,6 +158,7 @@ class NamedColumns:
             faults,
             decimal_comma=self.decimal_comma,
             semicolons=self.semicolons,
+            mark=None if self.decimal_comma else reading.decimals.get(name),
         )
         if name in faults.few_values and name in reading.may_be_categories:
             del faults.text[name]
@@ -236,6 +244,8 @@ class PlainArray:
         without: Collection[str] = (),
         reading: Reading = _NUMBERS_ONLY,
         faults: Faults | None = None,
+        *,
+        strict: bool = False,
     ) -> Any:
         """Return features as an array; see `NamedColumns`."""
         for name in (*without, *reading.categories, *reading.dates):
@@ -256,7 +266,7 @@ class PlainArray:
                 check_finite(f"{number}", values, found)
         if reading.missing:
             found.missing.clear()
-        if faults is None:
+        if strict or faults is None:
             found.check(self.path)
         return points
 
@@ -315,7 +325,7 @@ def as_text(
     >>> as_text(["a", "", "-1", 3.0, float("nan"), "?"], unlabeled=["?"])
     array(['a', None, None, '3', None, None], dtype=object)
     """
-    from ...._marks import MINUS_ONE, warn_of_signs  # scikit-learn takes seconds to import
+    from .._marks import MINUS_ONE, warn_of_signs  # scikit-learn takes seconds to import
 
     texts = [cell_text(cell) for cell in cells]
     unknown = {*MISSING, *(text.strip() for text in unlabeled)}
@@ -333,25 +343,23 @@ def as_text(
             )
     for text, count in counts.items():
         if text.casefold() in UNKNOWN:
-            warnings.warn(
+            warn(
                 f"{path or 'y'}: {count} {'row has' if count == 1 else 'rows have'} the label "
                 f"{text!r}, which counts as a class. If it means that the class is unknown, add "
-                f"--unlabeled {quoted(text)}",
-                stacklevel=2,
+                f"--unlabeled {quoted(text)}"
             )
     return np.array(labels, dtype=object)
 
 
 def _warn_of_lost_sign(labels: Array, unlabeled: Collection[str], path: Path | None) -> None:
     """Warn of a class that may be what an unsigned type has made of -1."""
-    from ...._marks import has_lost_minus_one  # scikit-learn takes seconds to import
+    from .._marks import has_lost_minus_one  # scikit-learn takes seconds to import
 
     if has_lost_minus_one(labels) and str(labels.max()) not in unlabeled:
-        warnings.warn(
+        warn(
             f"{path or 'y'}: the labels are {labels.dtype}, which cannot hold -1, and some are "
             f"{labels.max()}, which counts as a class. If it stands for -1, add --unlabeled "
-            f"{labels.max()}",
-            stacklevel=2,
+            f"{labels.max()}"
         )
 
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..._utils._typing import Array, FloatArray
-from ._tables import Faults, InputTable, and_more, is_text, quoted, to_numbers, without_empty
+from .._utils._typing import Array, FloatArray
+from ._cells import and_more, is_text, quoted, without_empty
+from ._numbers import Faults, to_numbers
+from ._table import InputTable
 
 # Names of columns of whole numbers that only identify rows.
 _ID_NAME = re.compile(
@@ -124,8 +126,8 @@ def column_rows(noted: dict[str, Any]) -> list[list[str]]:
         Only the headings if all columns are numbers that are used as they are.
     """
     rows: list[list[str]] = []
-    if (missing := noted.get("missing")) and noted.get("impute") in _FILLED_IN:
-        how, other = _FILLED_IN[noted["impute"]]
+    if (missing := noted.get("missing")) and noted.get("impute") in FILLED_IN:
+        how, other = FILLED_IN[noted["impute"]]
         option = f"--impute {other}, --impute drop"
         rows.append([_counted(missing), f"missing numbers, filled in by {how}", option])
     if n := noted.get("dropped_rows"):
@@ -136,7 +138,7 @@ def column_rows(noted: dict[str, Any]) -> list[list[str]]:
     if absent := noted.get("missing_categories"):
         rows.append([_counted(absent), "missing text, a category of its own", ""])
     dates = noted.get("dates") or {}
-    for use, (what, other) in _DATES.items():
+    for use, (what, other) in DATE_WORDS.items():
         if names := [name for name, made in dates.items() if made == use]:
             rows.append([_some(names), f"dates: {what}", f"--dates {other}, --dates drop"])
     left_out = noted.get("left_out") or {}
@@ -147,8 +149,8 @@ def column_rows(noted: dict[str, Any]) -> list[list[str]]:
 
 
 # What a choice of --impute or --dates does, in words, and the other choice.
-_FILLED_IN = {"median": ("the median", "knn"), "knn": ("the mean of similar rows", "median")}
-_DATES = {"days": ("days since 1970", "parts"), "parts": ("year, season and weekday", "days")}
+FILLED_IN = {"median": ("the median", "knn"), "knn": ("the mean of similar rows", "median")}
+DATE_WORDS = {"days": ("days since 1970", "parts"), "parts": ("year, season and weekday", "days")}
 
 
 def _counted(counts: dict[str, int]) -> str:

@@ -1,34 +1,32 @@
-"""From the columns of a table to features: what to leave out, fill in, encode and scale.
-
-`prepare` does it all for one table; `Preparation` has what a user may decide about it.
-"""
+"""From the columns of a table to features: what to leave out, fill in, encode and scale."""
 
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from ..._utils._typing import BoolArray, FloatArray, IntArray, computed_once
-from ._columns import (
+from .._utils._typing import IntArray, computed_once
+from .._utils._warnings import warn
+from ._cells import and_more
+from ._dates import DateUse, date_names, read_dates
+from ._notes import (
     AMONG_NUMBERS,
     CONSTANT,
+    DATE_WORDS,
+    FILLED_IN,
     LISTED,
     UNNAMED,
     about_text,
-    feature_names,
     overruling,
     unnamed_row_numbers,
     why_not,
 )
-from ._tables import Faults, InputTable, Reading, and_more, parse_dates
-
-if TYPE_CHECKING:
-    from ._tables import DateUse
+from ._numbers import Faults
+from ._table import InputTable, Reading
 
 SCALES = ("standard", "minmax", "unit", "none")
 IMPUTATIONS = ("median", "knn", "drop")
@@ -95,11 +93,11 @@ class Preparation:
             if name in without:
                 raise ValueError(f"{table.path}: {name!r} cannot be both used and left out.")
         left_out: dict[str, str] = {}
-        dates = self._dates(table, without, left_out)
+        dates, formats = self._dates(table, without, left_out)
         for name in unnamed_row_numbers(table):
             if name not in (*without, *self.keep, *self.onehot):
                 left_out[name] = UNNAMED
-        faults = None if self.strict else Faults()
+        faults = Faults()
         points = table.points(
             without=[*without, *left_out],
             reading=Reading(
@@ -109,9 +107,10 @@ class Preparation:
                 may_be_categories=() if self.strict else {*(table.names or ())} - {*self.keep},
             ),
             faults=faults,
+            strict=self.strict,
         )
         categories = list(self.onehot)
-        if faults is not None:
+        if not self.strict:
             if faults.commas:
                 return self.features(with_decimal_commas(table, faults), not_features)
             categories += [name for name in table.names or () if name in faults.few_values]
@@ -130,21 +129,35 @@ class Preparation:
         if self.impute == "drop":
             points, kept = _complete(table, points, categories)
         return Features(
-            points, tuple(categories), dates, left_out, kept, table.n_rows, table.decimal_comma
+            points,
+            tuple(categories),
+            dates,
+            left_out,
+            kept,
+            table.n_rows,
+            table.decimal_comma,
+            {name: form for name, form in formats.items() if name in dates},
+            {name: mark for name, mark in faults.decimals.items() if name not in left_out},
+            tuple(name for name in table.names or () if name not in not_features),
         )
 
     def _dates(
         self, table: InputTable, without: Collection[str], left_out: dict[str, str]
-    ) -> dict[str, DateUse]:
-        """Find the columns of dates; refuse them if the user has not said what to do."""
+    ) -> tuple[dict[str, DateUse], dict[str, str]]:
+        """Find the columns of dates, and how they are written.
+
+        Refuse them if the user has not said what to do.
+        """
         faults = Faults()
         found: dict[str, DateUse] = {}
+        formats: dict[str, str] = {}
         for name in table.names or ():
             if name in (*without, *self.keep, *self.onehot):
                 continue
-            dates = parse_dates(table.cells(name))
-            if dates is None:
+            read = read_dates(table.cells(name))
+            if read is None:
                 continue
+            dates, formats[name] = read
             if self.dates is None:
                 first = int(np.flatnonzero(~np.isnat(dates))[0])
                 faults.dates[name] = f"{table.cells(name)[first].as_py()} in row {first}"
@@ -153,7 +166,7 @@ class Preparation:
             else:
                 found[name] = "days" if self.dates == "days" else "parts"
         faults.check(table.path)
-        return found
+        return found, formats
 
     def steps(self, features: Features) -> list[tuple[str, Any]]:
         """Return the steps of a pipeline that turn the features into numbers on one scale.
@@ -197,24 +210,26 @@ class Preparation:
                 ),
             ]
         )
-        # A ColumnTransformer keeps "passthrough" as a function, which no model file may hold.
-        as_they_are = StandardScaler(with_mean=False, with_std=False)
         parts: list[tuple[str, Any, list[str]]] = [
             ("categories", encode, list(features.categories))
         ]
         others = [name for name in features.points.columns if name not in features.categories]
         if others:
-            parts.insert(0, ("numbers", Pipeline(numbers or [("keep", as_they_are)]), others))
+            parts.insert(0, ("numbers", Pipeline(numbers or [_as_they_are()]), others))
         return [("prepare", ColumnTransformer(parts, verbose_feature_names_out=False))]
 
-    def matrix(self, features: Features) -> tuple[Any, FloatArray]:
-        """Fit the steps; return them, or None if there are none, and the features as numbers."""
+    def encoder(self, features: Features) -> Any:
+        """Return a pipeline of the steps, fitted; of one that changes nothing if there is none."""
         from sklearn.pipeline import Pipeline
 
-        steps, points = self.steps(features), features.points
-        transformer = Pipeline(steps).fit(points) if steps else None
-        matrix = points if transformer is None else transformer.transform(points)
-        return transformer, np.asarray(matrix, dtype=np.float64)
+        return Pipeline(self.steps(features) or [_as_they_are()]).fit(features.points)
+
+
+def _as_they_are() -> tuple[str, Any]:
+    from sklearn.preprocessing import StandardScaler
+
+    # A ColumnTransformer keeps "passthrough" as a function, which no model file may hold.
+    return "keep", StandardScaler(with_mean=False, with_std=False)
 
 
 @dataclass(frozen=True)
@@ -237,6 +252,12 @@ class Features:
         Number of rows of the table.
     decimal_comma : bool
         Whether numbers in text have a decimal comma.
+    formats : dict of str to str
+        How the dates are written.
+    decimals : dict of str to {".", ","}
+        The mark before decimals in columns of text.
+    from_names : tuple of str
+        Names of the columns of the table, but for labels and ids; none for an array.
     """
 
     points: Any
@@ -246,6 +267,9 @@ class Features:
     kept: IntArray
     n_rows: int
     decimal_comma: bool
+    formats: dict[str, str] = field(default_factory=dict)
+    decimals: dict[str, str] = field(default_factory=dict)
+    from_names: tuple[str, ...] = ()
 
     def noted(self, impute: str | None) -> dict[str, Any]:
         """Return what became of the columns, as plain values, for `column_rows`."""
@@ -260,6 +284,34 @@ class Features:
             "left_out": dict(self.left_out),
             "decimal_comma": self.decimal_comma,
         }
+
+    def uses(self, impute: str | None) -> dict[str, str]:
+        """Say what became of each column of a table."""
+        absent = self.noted(impute)["missing_categories"]
+        filled = FILLED_IN[impute][0] if impute in FILLED_IN else ""
+        uses = {}
+        for name in self.from_names:
+            made = date_names(name, self.dates[name])[0] if name in self.dates else name
+            n = self.missing.get(made, 0)
+            missing = f", {n:,} missing: filled in by {filled}" if n and filled else ""
+            if name in self.left_out:
+                uses[name] = f"left out: {self.left_out[name]}"
+            elif name in self.dates:
+                uses[name] = f"dates: {DATE_WORDS[self.dates[name]][0]}{missing}"
+            elif name in self.categories:
+                n = absent.get(name, 0)
+                uses[name] = "categories" + (f", {n:,} missing: one of its own" if n else "")
+            elif name in self.names:
+                uses[name] = f"numbers{missing}"
+            else:
+                uses[name] = "left out: as asked"
+        return uses
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of `points`."""
+        plain = [f"x{k}" for k in range(self.points.shape[1])]
+        return [str(name) for name in getattr(self.points, "columns", plain)]
 
     @computed_once
     def missing(self) -> dict[str, int]:
@@ -280,55 +332,6 @@ def count_missing(points: Any, categories: Collection[str]) -> dict[str, int]:
     """Count the missing numbers of each column that has some."""
     counts = _missing(points, categories).sum()
     return {str(name): int(n) for name, n in counts.items() if n}
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A table as numbers on one scale.
-
-    Parameters
-    ----------
-    features : Features
-        The features before that, and what became of each column.
-    transformer : Pipeline or None
-        The fitted steps; None if the numbers are used as they are.
-    matrix : ndarray of shape (n_kept, m)
-        The numbers.
-    names : list of str
-        Their names.
-    """
-
-    features: Features
-    transformer: Any
-    matrix: FloatArray
-    names: list[str]
-
-
-def prepare(
-    table: InputTable,
-    preparation: Preparation | None = None,
-    not_features: Collection[str] = (),
-) -> Prepared:
-    """Turn a table into numbers on one scale, as `seraph fit` does before it learns.
-
-    Parameters
-    ----------
-    table : InputTable
-        The table.
-    preparation : Preparation, optional
-        What the user asked for.
-    not_features : collection of str
-        Columns to leave out, such as the label.
-    """
-    preparation = preparation or Preparation()
-    features = preparation.features(table, not_features)
-    transformer, matrix = preparation.matrix(features)
-    points = features.points
-    names = [f"x{k}" for k in range(points.shape[1])]
-    names = [str(name) for name in getattr(points, "columns", names)]
-    if transformer is not None:
-        names = feature_names(transformer, names)
-    return Prepared(features, transformer, matrix, names)
 
 
 def _complete(table: InputTable, points: Any, categories: Collection[str]) -> tuple[Any, IntArray]:
@@ -366,9 +369,7 @@ def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> Non
 def with_decimal_commas(table: InputTable, faults: Faults) -> Any:
     """Return the table with another reading of its commas, and say so."""
     name, cell = next(iter(faults.commas.items()))
-    warnings.warn(
-        f"{table.path}: read with decimal commas, as in column {name!r} ({cell}).", stacklevel=2
-    )
+    warn(f"{table.path}: read with decimal commas, as in column {name!r} ({cell}).")
     return replace(table, decimal_comma=True)  # type: ignore[arg-type]
 
 
@@ -382,40 +383,3 @@ def _leave_out_text(
             left_out[name] = f"{AMONG_NUMBERS}, {detail}"
         else:
             left_out[name] = about_text(table.cells(name), detail)
-
-
-def sample_rows(
-    n_rows: int, size: int | None, needed: Sequence[int] | IntArray, seed: int
-) -> IntArray:
-    """Return rows to learn from, in order: all, or a random sample that has the needed ones.
-
-    Examples
-    --------
-    >>> rows = sample_rows(1000, 5, [17, 3], seed=0)
-    >>> len(rows), {3, 17} <= set(rows.tolist())
-    (5, True)
-    """
-    if size is None or size >= n_rows:
-        return np.arange(n_rows)
-    chosen = np.zeros(n_rows, dtype=bool)
-    chosen[np.asarray(needed, dtype=np.intp)] = True
-    others = np.flatnonzero(~chosen)
-    more = min(max(0, size - int(chosen.sum())), len(others))
-    chosen[np.random.default_rng(seed).choice(others, more, replace=False)] = True
-    return np.flatnonzero(chosen)
-
-
-def renumbered(pairs: IntArray, kept: IntArray, n_rows: int) -> tuple[IntArray, BoolArray]:
-    """Return pairs by their place among the kept rows, and which pairs have both rows.
-
-    Examples
-    --------
-    >>> pairs, whole = renumbered(np.array([[0, 4], [2, 3]]), np.array([2, 3, 5]), n_rows=6)
-    >>> pairs.tolist(), whole.tolist()
-    ([[0, 1]], [False, True])
-    """
-    place = np.full(n_rows, -1, dtype=np.intp)
-    place[kept] = np.arange(len(kept))
-    moved = place[pairs].reshape(-1, 2)
-    whole: BoolArray = np.all(moved >= 0, axis=1)
-    return moved[whole], whole

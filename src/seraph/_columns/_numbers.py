@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...._utils._typing import FloatArray
+from .._utils._typing import FloatArray
 from ._cells import LISTED, UNKNOWN, is_date, is_text, listed, quoted, without_empty
 from ._dates import parse_dates
 
@@ -34,8 +34,10 @@ class Faults:
     few_values: set[str] = field(default_factory=set)
     # Text columns most of whose cells are numbers.
     mostly_numbers: set[str] = field(default_factory=set)
-    # No fault, but to be told: how the separators of a column were read.
+    # Not errors: how ambiguous separators were read, to report.
     readings: dict[str, str] = field(default_factory=dict)
+    # The mark before decimals, of each column of text that holds numbers.
+    decimals: dict[str, str] = field(default_factory=dict)
     # Whether the table is for a model, which fixes what becomes of a column.
     for_model: bool = False
 
@@ -113,6 +115,7 @@ def to_numbers(
     *,
     decimal_comma: bool = False,
     semicolons: bool = False,
+    mark: str | None = None,
 ) -> FloatArray:
     """Return a pyarrow column as floats; if that fails, add to `faults`.
 
@@ -128,6 +131,8 @@ def to_numbers(
         Whether numbers in text have a decimal comma.
     semicolons : bool, default=False
         Whether semicolons separate the cells, as where commas are decimal.
+    mark : {".", ","}, optional
+        The mark before decimals, where it is known: what a cell means then depends on no other.
 
     Returns
     -------
@@ -137,7 +142,7 @@ def to_numbers(
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if is_text(column.type):
-        column = _parse(name, column, faults, decimal_comma=decimal_comma, semicolons=semicolons)
+        column = _parse(name, column, faults, decimal_comma, semicolons, mark)
         if column is None:
             return np.zeros(0)
     elif not _is_numeric(column.type):
@@ -164,28 +169,32 @@ def _is_numeric(kind: Any) -> bool:
 
 
 def _parse(
-    name: str, column: Any, faults: Faults, *, decimal_comma: bool, semicolons: bool
+    name: str, column: Any, faults: Faults, decimal_comma: bool, semicolons: bool, mark: str | None
 ) -> Any:
     """Return text as numbers, null for empty cells; None, and a fault, if a cell is neither."""
-    if not decimal_comma and (numbers := _plain_numbers(column)) is not None:
+    points = mark == "." if mark else not decimal_comma
+    if points and (numbers := _plain_numbers(column)) is not None:
+        faults.decimals[name] = "."
         return numbers
     column = without_empty(column)
     unknown = pc.is_in(pc.utf8_lower(column), value_set=pa.array(UNKNOWN, type=column.type))
     known = pc.if_else(unknown, pa.scalar(None, type=column.type), column)
-    numbers, wrong = None if decimal_comma else _plain_numbers(known), unknown
+    numbers, wrong = _plain_numbers(known) if points else None, unknown
     if numbers is None:
-        text = _with_points(
-            name, known, faults, decimal_comma=decimal_comma, semicolons=semicolons
-        )
-        if text is None:
+        if mark is None:
+            found = _decimal_mark if decimal_comma else _decimal_point
+            mark = found(name, known, faults, semicolons=semicolons)
+        if mark is None:
             return None
+        text = _with_points(name, known, faults, mark)
         no_number = pc.fill_null(pc.invert(pc.match_substring_regex(text, _NUMBER)), False)
         wrong = pc.or_(unknown, no_number)
         numbers = None if _any(no_number) else pc.cast(text, pa.float64())
     if numbers is None or (_any(unknown) and numbers.null_count == len(numbers)):
         faults.readings.pop(name, None)
-        _add_text_fault(name, column, known, wrong, faults, decimal_comma=decimal_comma)
+        _add_text_fault(name, column, known, wrong, faults, decimal_comma=mark == ",")
         return None
+    faults.decimals[name] = mark or "."
     if _any(unknown):
         faults.readings[name] = f"{_first(column, unknown)} is read as missing"
     return numbers
@@ -226,34 +235,64 @@ def _decimal(column: Any, mark: str) -> Any:
 _OTHER = {",": ".", ".": ","}
 
 
-def _with_points(
-    name: str, column: Any, faults: Faults, *, decimal_comma: bool, semicolons: bool
-) -> Any:
+def _decimal_point(name: str, column: Any, faults: Faults, *, semicolons: bool) -> str | None:
+    """Return a point; None, and a fault, if it is not clear that commas separate thousands."""
+    grouped = _grouped(column, ",")
+    if semicolons and _any(grouped) and not _any(_decimal(column, ",")):
+        # Where semicolons separate the cells, commas usually are decimal.
+        thousands = pc.and_(grouped, pc.invert(_one_group(column)))  # 1,234,567 or 1,234.5
+        if not _any(pc.or_(thousands, _decimal(column, "."))):
+            faults.ambiguous[name] = f"{_first(column, grouped)}, in a table with semicolons"
+            return None
+    return "."
+
+
+def _decimal_mark(
+    name: str,
+    column: Any,
+    faults: Faults,
+    *,
+    semicolons: bool,  # noqa: ARG001
+) -> str | None:
+    """Return the mark before decimals of a column in a table with decimal commas.
+
+    None, and a fault, if the column has both, or if a comma may separate thousands.
+    """
+    points, commas, one_group = _decimal(column, "."), _decimal(column, ","), _one_group(column)
+    whole = pc.match_substring_regex(column, r"^[+-]?\d+$")
+    if _any(points) and not _any(commas):
+        return "."
+    if _any(points):
+        faults.ambiguous[name] = f"{_first(column, points)}, but {_first(column, commas)}"
+        return None
+    if _any(one_group) and _any(whole) and not _any(commas):
+        faults.ambiguous[name] = f"{_first(column, one_group)}, but {_first(column, whole)}"
+        return None
+    return ","
+
+
+def _one_group(column: Any) -> Any:
+    """Cells such as 1,234, in which the comma may be either separator."""
+    return pc.match_substring_regex(column, r"^[+-]?[1-9]\d{0,2},\d{3}$")
+
+
+def _with_points(name: str, column: Any, faults: Faults, mark: str) -> Any:
     """Return numbers in text with points before decimals, and no separators of thousands.
 
-    True and false become 1 and 0. None, and a fault, if a comma may be either separator.
+    True and false become 1 and 0.
     """
     lowered = pc.utf8_lower(column)
     if pc.all(pc.match_substring_regex(lowered, "^(true|false)$")).as_py():
         return pc.if_else(pc.equal(lowered, "true"), "1", "0")
-    mark = "." if decimal_comma else ","  # what may separate thousands
-    grouped, decimal = _grouped(column, mark), _decimal(column, mark)
-    one_group = pc.match_substring_regex(column, r"^[+-]?[1-9]\d{0,2},\d{3}$")
-    if decimal_comma:
-        whole = pc.match_substring_regex(column, r"^[+-]?\d+$")
-        if _any(one_group) and _any(whole) and not _any(_decimal(column, ",")):
-            faults.ambiguous[name] = f"{_first(column, one_group)}, but {_first(column, whole)}"
-            return None
-    elif semicolons and _any(grouped) and not _any(decimal):
-        # Where semicolons separate the cells, commas usually are decimal.
-        thousands = pc.and_(grouped, pc.invert(one_group))  # 1,234,567 or 1,234.5
-        if not _any(pc.or_(thousands, _decimal(column, "."))):
-            faults.ambiguous[name] = f"{_first(column, grouped)}, in a table with semicolons"
-            return None
-    if _any(grouped) and not _any(decimal):
+    other = _OTHER[mark]
+    grouped = _grouped(column, other)
+    if _any(grouped) and (mark == "," or not _any(_decimal(column, ","))):
         faults.readings[name] = f"{_first(column, grouped)} is read as thousands"
-        column = pc.if_else(grouped, pc.replace_substring(column, mark, ""), column)
-    return pc.replace_substring(column, ",", ".") if decimal_comma else column
+        column = pc.if_else(grouped, pc.replace_substring(column, other, ""), column)
+    if mark == ".":
+        return column
+    # A point that separates no thousands makes no number.
+    return pc.replace_substring(pc.replace_substring(column, ".", ".."), ",", ".")
 
 
 # A text column with at most so many distinct values, each in about three rows or more, holds
@@ -269,7 +308,8 @@ def _add_text_fault(
     others = f" and {count - 1} more" if count > 1 else ""
     detail = f"{_first(column, wrong)}{others}"
     decimal = _decimal(known, ",")
-    commas = pc.or_(decimal, _grouped(known, ","))
+    both = pc.match_substring_regex(known, r"^[+-]?[1-9]\d{0,2}([.]\d{3})+,\d+$")  # 1.234,5
+    commas = pc.or_(pc.or_(decimal, both), _grouped(known, ","))
     if not decimal_comma and _any(decimal) and pc.all(commas.filter(wrong)).as_py():
         faults.commas[name] = f"{_first(column, decimal)}{others}"
     elif parse_dates(column) is not None:

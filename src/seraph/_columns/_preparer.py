@@ -1,0 +1,396 @@
+"""The transformer that turns an untidy table into numbers on one scale."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from .._utils._optional import optional_module
+from .._utils._public import publish as _publish
+from .._utils._typing import Array, FloatArray
+from .._utils._validation import shown
+
+if TYPE_CHECKING:
+    from ._prepare import Features, Preparation
+    from ._table import NamedColumns, Reading
+
+__all__ = ["TablePreparer"]
+
+# What messages call the table.
+_TABLE = Path("X")
+
+
+class TablePreparer(TransformerMixin, BaseEstimator):
+    """Turn a table as people keep it into numbers on one scale, for a distance between rows.
+
+    Each column becomes what it holds, and :attr:`columns_` says what became of each:
+
+    - Numbers are scaled, and missing ones filled in. So is text that holds numbers, with decimal
+      commas, thousands (1,000) or words such as ``?`` and ``n/a`` for missing values.
+    - Text with few distinct values becomes categories, a column of 0 and 1 each; rare ones and
+      new ones share a column, and missing text is a category of its own.
+    - Dates become days, or the year, the season and the weekday.
+    - Left out are columns that are empty, constant or other text, and those that only identify
+      rows: row numbers, ids.
+
+    Two different categories are at a squared distance of 2, the mean squared distance of two
+    values of a number of variance 1: so no kind of column drowns the others.
+
+    Parameters
+    ----------
+    scale : {"standard", "minmax", "unit", "none"}, default="standard"
+        Scale numbers to variance 1, to the range from 0 to 1, each row to length 1, or not.
+    impute : {"median", "knn"}, default="median"
+        Fill in missing numbers by the median, or by the mean of the five most similar rows.
+    dates : {"days", "parts", "drop"}, default="days"
+        Use dates as days since 1970, or as year, season and weekday, or leave them out.
+    onehot : collection of str, default=()
+        Columns of categories, whatever they look like.
+    keep : collection of str, default=()
+        Columns of numbers to use, even if they look like ids.
+    drop : collection of str, default=()
+        Columns to leave out.
+
+    Attributes
+    ----------
+    columns_ : dict of str to str
+        What became of each column.
+    encoder_ : Pipeline
+        scikit-learn's steps, fitted on the columns once they are read as numbers and text.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of str
+        Their names.
+
+    See Also
+    --------
+    sklearn.compose.ColumnTransformer : Steps for columns that you choose yourself.
+
+    Notes
+    -----
+    Needs pandas and pyarrow (``pip install 'seraph-learn[tables]'``). It takes the tables of
+    pandas, polars and pyarrow. New rows are read like those of the fit, whatever other rows come
+    with them: the same mark before decimals, the day or the month first. An ONNX graph of a model
+    begins after that, with numbers and text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from seraph import SERAPH, TablePreparer
+    >>> cars = pd.DataFrame({
+    ...     "no": range(12),
+    ...     "power": ["75", "90", "?", "110", "150", "72"] * 2,
+    ...     "fuel": ["gas", "diesel", "gas"] * 4,
+    ...     "built": ["31.1.2019", "1.2.2020", "28.2.2021"] * 4,
+    ... })
+    >>> model = make_pipeline(TablePreparer(), SERAPH())
+    >>> model = model.fit(cars, ["small", "large", "small", "large"] + [-1] * 8)
+    >>> for column, use in model[0].columns_.items():
+    ...     print(f"{column}: {use}")
+    no: left out: row numbers
+    power: numbers, 2 missing: filled in by the median
+    fuel: categories
+    built: dates: days since 1970
+    >>> model.transform(cars.tail(2)).shape[0]
+    2
+    """
+
+    columns_: dict[str, str]
+    encoder_: Pipeline
+    reading_: dict[str, Any]
+    n_features_in_: int
+    feature_names_in_: Array
+
+    def __init__(
+        self,
+        *,
+        scale: str = "standard",
+        impute: str = "median",
+        dates: str = "days",
+        onehot: Collection[str] = (),
+        keep: Collection[str] = (),
+        drop: Collection[str] = (),
+    ) -> None:
+        self.scale = scale
+        self.impute = impute
+        self.dates = dates
+        self.onehot = onehot
+        self.keep = keep
+        self.drop = drop
+
+    def fit(self, X: Any, y: object = None) -> Self:  # noqa: ARG002
+        """Decide what becomes of each column.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Table of pandas, polars or pyarrow.
+        y : Ignored
+            Not used.
+
+        Returns
+        -------
+        TablePreparer
+            Itself.
+        """
+        self._fitted(X)
+        return self
+
+    def fit_transform(self, X: Any, y: object = None) -> Any:  # noqa: ARG002
+        """Decide what becomes of each column, and return the numbers.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Table of pandas, polars or pyarrow.
+        y : Ignored
+            Not used.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            The rows as numbers.
+        """
+        return self._encoded(self._fitted(X).points)
+
+    def transform(self, X: Any) -> Any:
+        """Return the rows of a table as numbers.
+
+        Parameters
+        ----------
+        X : DataFrame
+            Table with the columns that are used, in any order; others are ignored.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            The rows as numbers.
+        """
+        return self._encoded(self._read(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
+        """Return the names of the numbers: the column, and the category or the part of a date.
+
+        Parameters
+        ----------
+        input_features : Ignored
+            Not used.
+
+        Returns
+        -------
+        ndarray of str
+            The names.
+        """
+        check_is_fitted(self)
+        from ._notes import feature_names
+
+        names = feature_names(self.encoder_, list(self.encoder_.feature_names_in_))
+        return np.array(names, dtype=object)
+
+    def _fitted(self, X: Any) -> Features:
+        from ._prepare import Preparation
+
+        if self.impute not in ("median", "knn"):
+            raise ValueError(f"impute must be 'median' or 'knn'; got {shown(self.impute)}.")
+        for name in ("onehot", "keep", "drop"):
+            if isinstance(getattr(self, name), str):
+                given = getattr(self, name)
+                raise ValueError(f"{name} must be a list of columns; got {given!r}.")
+        table = as_table(X)
+        with _for_python():
+            preparation = Preparation(
+                self.scale, self.impute, self.dates, self.onehot, self.drop, self.keep
+            )
+            features = preparation.features(table)
+        _keep(self, preparation, features, preparation.encoder(features))
+        return features
+
+    def _read(self, X: Any) -> Any:
+        """Return the columns that are used as a data frame of numbers and text."""
+        check_is_fitted(self)
+        from ._numbers import Faults
+
+        table, faults = as_table(X), Faults(for_model=True)
+        with _for_python():
+            points = table.points(source_columns(self), reading=reading_of(self), faults=faults)
+            faults.check(_TABLE)
+        return points
+
+    def _encoded(self, points: Any) -> FloatArray:
+        names = list(self.encoder_.feature_names_in_)
+        return np.asarray(self.encoder_.transform(points[names]))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.string = True
+        return tags
+
+    def _get_params_html(self, *arguments: Any, **options: Any) -> Any:
+        """Return what scikit-learn shows of the parameters, with what became of each column."""
+        return _WithColumns(
+            super()._get_params_html(*arguments, **options), getattr(self, "columns_", {})
+        )
+
+
+class _WithColumns:
+    """A part of scikit-learn's picture of an estimator, and below it a table of columns."""
+
+    def __init__(self, parameters: Any, columns: dict[str, str]) -> None:
+        self.parameters = parameters
+        self.columns = columns
+
+    def _repr_html_inner(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(name)}&nbsp;</td><td>{escape(use)}</td></tr>"
+            for name, use in self.columns.items()
+        )
+        table = f'<table class="parameters-table"><tbody>{rows}</tbody></table>' if rows else ""
+        # scikit-learn has no public way to add to its picture.
+        return f"{self.parameters._repr_html_inner()}{table}"  # noqa: SLF001
+
+
+def unfolded(model: Any) -> tuple[TablePreparer | None, Any]:
+    """Return the preparer that a pipeline begins with, and the rest as scikit-learn's steps.
+
+    The rest takes the columns as numbers and text, as the preparer reads them. A model without a
+    preparer is returned as it is.
+    """
+    steps = getattr(model, "steps", ())
+    if not steps or not isinstance(steps[0][1], TablePreparer):
+        return None, model
+    preparer = steps[0][1]
+    return preparer, Pipeline([*preparer.encoder_.steps, *steps[1:]])
+
+
+def source_columns(preparer: TablePreparer) -> list[str]:
+    """Return the columns of a table that a fitted preparer uses."""
+    uses = preparer.columns_
+    return [name for name in uses if not uses[name].startswith("left out")]
+
+
+def reading_of(preparer: TablePreparer) -> Reading:
+    """Return how a fitted preparer reads columns as numbers and text."""
+    from ._table import Reading
+
+    return Reading(**preparer.reading_)
+
+
+def fitted_preparer(
+    preparation: Preparation, features: Features, encoder: Pipeline
+) -> TablePreparer:
+    """Return a preparer with the decisions that the command line made about a table."""
+    made = TablePreparer(
+        scale=preparation.scale,
+        impute="knn" if preparation.impute == "knn" else "median",
+        dates=preparation.dates or "days",
+        onehot=tuple(preparation.onehot),
+        keep=tuple(preparation.keep),
+        drop=tuple(preparation.drop),
+    )
+    _keep(made, preparation, features, encoder)
+    return made
+
+
+def _keep(
+    preparer: TablePreparer, preparation: Preparation, features: Features, encoder: Pipeline
+) -> None:
+    """Set the fitted attributes of a preparer."""
+    preparer.encoder_ = encoder
+    preparer.columns_ = features.uses(preparation.impute)
+    preparer.reading_ = {
+        "categories": list(features.categories),
+        "dates": dict(features.dates),
+        "formats": dict(features.formats),
+        "decimals": dict(features.decimals),
+        "missing": preparation.impute in ("median", "knn"),
+    }
+    preparer.n_features_in_ = len(features.from_names)
+    preparer.feature_names_in_ = np.array(features.from_names, dtype=object)
+
+
+def as_table(X: Any) -> NamedColumns:
+    """Return a table of pandas, polars or pyarrow as named columns; refuse anything else."""
+    pa = optional_module("pyarrow", "TablePreparer needs pyarrow", "tables")
+    optional_module("pandas", "TablePreparer needs pandas", "tables")
+    import pandas as pd
+
+    from ._cells import columns_of
+    from ._table import NamedColumns
+
+    if isinstance(X, pd.DataFrame):
+        names = [str(name) for name in X.columns]
+        columns = [_as_column(X.iloc[:, k]) for k in range(X.shape[1])]
+    elif isinstance(X, pa.Table) or hasattr(X, "to_arrow"):
+        arrow = X if isinstance(X, pa.Table) else X.to_arrow()
+        names, columns = [str(name) for name in arrow.column_names], arrow.columns
+    else:
+        raise ValueError(
+            "X must be a table with named columns, of pandas, polars or pyarrow; got "
+            f"{shown(X)}. (An array of numbers needs a scaler alone, such as StandardScaler.)"
+        )
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise ValueError(f"X has two columns called {twice[0]!r}: rename one of them.")
+    if not names or len(X) == 0:
+        raise ValueError(f"X has {len(X)} rows and {len(names)} columns: it needs some of each.")
+    return NamedColumns(
+        _TABLE, columns_of(pa.table(dict(zip(names, columns, strict=True))), names)
+    )
+
+
+def _as_column(column: Any) -> Any:
+    """Return a column of pandas as one of pyarrow; cells of several types become text."""
+    import pyarrow as pa
+
+    from ._cells import cell_text
+
+    try:
+        return pa.chunked_array([pa.Array.from_pandas(column)])
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError):
+        known = column.astype(object).where(column.notna(), None)
+        texts = [None if cell is None else cell_text(cell) for cell in known]
+        return pa.chunked_array([pa.array(texts, type=pa.string())])
+
+
+@contextmanager
+def _for_python() -> Iterator[None]:
+    """Name parameters in errors, where the command line has options."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(in_python(str(error))) from None
+
+
+def in_python(message: str) -> str:
+    """Return a message with parameters in place of the command line's options.
+
+    Examples
+    --------
+    >>> in_python('leave them out (--drop a --drop "b c"), or use --dates days.')
+    "leave them out (drop=['a', 'b c']), or use dates='days'."
+    """
+
+    def listed(found: re.Match[str]) -> str:
+        names = [quoted or bare for quoted, bare in re.findall(_NAMED, found[0])]
+        return f"{found[1]}={names}"
+
+    message = message.replace("; --id for one that identifies the rows", "")
+    message = re.sub(rf"--(drop|keep|onehot){_NAME}(?: --\1{_NAME})*(?: \.\.\.)?", listed, message)
+    message = re.sub(r"--(impute|dates|scale) (?!must\b)(\w+)", r"\1='\2'", message)
+    return re.sub(r"--(impute|dates|scale)\b", r"\1", message)
+
+
+_NAME = r' (?:"[^"]*"|\w+)'
+_NAMED = r'--\w+ (?:"([^"]*)"|(\w+))'
+
+_publish(globals(), "seraph")
