@@ -36,7 +36,7 @@ def spread_evenly(values: Array, n: int, rng: np.random.Generator) -> Array:
 def open_questions(p: Array, n: int, rng: np.random.Generator) -> Array:
     r"""Order pairs by what there is to learn from them: the first `n` are the questions.
 
-    Half of them are spread evenly over the probabilities that are open. The others are a random
+    Two thirds are spread evenly over the probabilities that are open. The others are a random
     sample, most of it of pairs that are likelier different, stratified by probability: each
     stratum has the same sum of :math:`\sqrt{p (1 - p)}`, and one pair in it is chosen in
     proportion to that. This is Neyman's allocation, which estimates a total best.
