@@ -24,7 +24,9 @@ splink, trained       the same, with m probabilities from the answers
 ====================  ============================================================================
 
 With ``--ranges``, only seraph runs, in one process, with many seeds. It prints how often the
-ranges of 95 % held the true precision and recall; with ``--precision``, at that target.
+ranges of 95 % held the true precision and recall; with ``--precision``, at that target. With
+``--wrong 0.05``, five answers in a hundred are wrong: at random, or with ``--near`` those nearest
+to the line, where people err.
 """
 
 import argparse
@@ -90,17 +92,30 @@ def finder_of(tables):
     return DuplicateFinder().fit(*tables)
 
 
-def answers(finder, tables, true, seed):
-    """Return 100 pairs and answers; the rows of a second table come after those of the first."""
+def answers(finder, tables, true, seed, wrong=0.0, near=False):
+    """Return 100 pairs and answers; the rows of a second table come after those of the first.
+
+    A share of the answers is wrong: at random; or those `near` the line of a model that learns
+    from the truth.
+    """
     finder.random_state = seed
     shift = shift_of(tables)
     right = set(map(tuple, true.tolist()))
-    pairs, same = np.empty((0, 2), dtype=int), np.empty(0, dtype=bool)
-    for _ in range(2):
-        more = finder.questions(50, *((pairs, same) if len(pairs) else ()))
-        pairs = np.concatenate([pairs, more])
-        same = np.array([tuple(pair) in right for pair in (pairs + shift).tolist()])
-    return pairs + shift, same
+    flipped = np.random.default_rng([seed, 77]).permutation(100) < round(100 * wrong)
+    pairs, said, truth = np.empty((0, 2), dtype=int), np.empty(0, bool), np.empty(0, bool)
+    for number in range(2):
+        pairs = np.concatenate([pairs, finder.questions(50, *((pairs, said) if number else ()))])
+        truth = np.array([tuple(pair) in right for pair in (pairs + shift).tolist()])
+        new = np.arange(50 * number, len(pairs))
+        flips = new[flipped[new]]
+        if near:
+            features = finder.similarities_(pairs + shift)
+            margins = finder.prior_.learned(features, truth, finder.features_).margins(features)
+            count = round(wrong * len(pairs)) - int((said != truth[: len(said)]).sum())
+            flips = new[np.argsort(np.abs(margins[new]))[:count]]
+        said = np.concatenate([said, truth[new]])
+        said[flips] = ~said[flips]
+    return pairs + shift, said
 
 
 def with_seraph(tables, pairs, same, true, seed):
@@ -305,30 +320,44 @@ def run(folder, names, seeds, methods, records):
             records.add([{**keys(name, seed, method), **found}])
 
 
-def run_ranges(folder, names, seeds, precision, records):
+def run_ranges(folder, names, chosen, records):
     """Find with every seed, and note what was said and what is true."""
-    line = line_of(precision)
+    line, setting = line_of(chosen.precision), setting_of(chosen.wrong, chosen.near)
+    seeds = range(chosen.first, chosen.first + chosen.seeds)
     for name in names:
-        left = [seed for seed in range(seeds) if (name, SETTING, seed, line) not in records.found]
+        left = [seed for seed in seeds if (name, setting, seed, line) not in records.found]
         if not left:
             continue
         tables, true = load(folder, name)
         finder, shift = finder_of(tables), shift_of(tables)
         for seed in left:
-            pairs, same = answers(finder, tables, true, seed)
-            found = finder.find(pairs - shift, same, precision=precision)
+            pairs, same = answers(finder, tables, true, seed, chosen.wrong, chosen.near)
+            found = finder.find(pairs - shift, same, precision=chosen.precision)
             said = [*found.precision, *found.recall]
-            record = {**judged(found.pairs + shift, true), "said": said}
-            print(name, line, seed, json.dumps(record), flush=True)
-            records.add([{**keys(name, seed, line), **record}])
+            suspicious = [list(map(int, pair)) for pair in found.suspicious + shift]
+            right = set(map(tuple, true.tolist()))
+            last = {tuple(pair): bool(s) for pair, s in zip(pairs.tolist(), same, strict=True)}
+            wrong = {pair for pair, s in last.items() if s != (pair in right)}
+            hits = sum(tuple(pair) in wrong for pair in suspicious)
+            record = {
+                **judged(found.pairs + shift, true),
+                "said": said,
+                "suspicious": [len(suspicious), hits, len(wrong)],
+            }
+            print(name, setting, line, seed, json.dumps(record), flush=True)
+            records.add([{**keys(name, seed, line, setting), **record}])
+
+
+def setting_of(wrong, near):
+    return SETTING + (f", {wrong:g} wrong{' near the line' if near else ''}" if wrong else "")
 
 
 def line_of(precision):
     return "own line" if precision is None else f"precision {precision:g}"
 
 
-def keys(name, seed, method):
-    return {"set": name, "setting": SETTING, "seed": seed, "method": method}
+def keys(name, seed, method, setting=SETTING):
+    return {"set": name, "setting": setting, "seed": seed, "method": method}
 
 
 def report(records, names, methods):
@@ -353,11 +382,22 @@ def report(records, names, methods):
             )
 
 
-def report_ranges(records, names, precision):
-    """Print for each set how often the ranges held the truth, and their mean widths."""
-    header = "| set | runs | F1 | held precision | width | held recall | width |"
-    print("\n" + header + "\n" + "|---" * 7 + "|")
-    wanted = [r for r in records if r["method"] == line_of(precision) and r["set"] in names]
+def report_ranges(records, names, chosen):
+    """Print for each set how often the ranges held the truth, and their mean widths.
+
+    The last three columns: suspicious answers, how many of them and how many in all are wrong.
+    """
+    header = "| set | runs | F1 | held precision | width | held recall | width | suspicious |"
+    print("\n" + header + " right so | wrong |\n" + "|---" * 10 + "|")
+    line, setting = line_of(chosen.precision), setting_of(chosen.wrong, chosen.near)
+    seeds = range(chosen.first, chosen.first + chosen.seeds)
+    wanted = [
+        r
+        for r in records
+        if (r["method"], r["setting"]) == (line, setting)
+        and r["set"] in names
+        and r["seed"] in seeds
+    ]
     for name in (*names, "all"):
         runs = [r for r in wanted if name in ("all", r["set"])]
         cells = [f"{len(runs)}", f"{100 * np.mean([r['f1'] for r in runs]):.1f}"]
@@ -366,6 +406,7 @@ def report_ranges(records, names, precision):
             truth = np.array([r[what] for r in runs])
             held = int(((ends[:, 0] <= truth) & (truth <= ends[:, 1])).sum())
             cells += [f"{held}", f"{100 * np.mean(ends[:, 1] - ends[:, 0]):.1f}"]
+        cells += [f"{sum(r['suspicious'][k] for r in runs)}" for k in range(3)]
         print(f"| {name} | " + " | ".join(cells) + " |")
 
 
@@ -379,6 +420,9 @@ def main(arguments=None):
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--methods", nargs="+", default=METHODS, choices=METHODS)
     parser.add_argument("--ranges", action="store_true", help="how often do the ranges hold?")
+    parser.add_argument("--first", type=int, default=0, help="with --ranges: the first seed")
+    parser.add_argument("--wrong", type=float, default=0.0, help="with --ranges: share of answers")
+    parser.add_argument("--near", action="store_true", help="wrong ones are nearest to the line")
     parser.add_argument("--precision", type=float, help="with --ranges: the target")
     parser.add_argument("--out", type=Path, default=OUT)
     chosen = parser.parse_args(arguments)
@@ -387,8 +431,8 @@ def main(arguments=None):
     chosen.out.mkdir(parents=True, exist_ok=True)
     records = Records(chosen.out / "records.jsonl")
     if chosen.ranges:
-        run_ranges(chosen.folder, names, chosen.seeds, chosen.precision, records)
-        report_ranges(records.found.values(), names, chosen.precision)
+        run_ranges(chosen.folder, names, chosen, records)
+        report_ranges(records.found.values(), names, chosen)
     else:
         run(chosen.folder, names, chosen.seeds, chosen.methods, records)
         report(records.found.values(), names, chosen.methods)

@@ -292,7 +292,7 @@ def test_answers_about_records_find_the_duplicates(run):
     cells = kept["state"]["question"]["things"][0]["cells"]
     assert [name for name, _, _ in cells] == ["name", "street", "town", "code", "age"]
     answers = pd.read_csv("answers.csv")
-    assert 10 <= answers["similar"].sum() <= 30  # random pairs would hardly have one
+    assert 6 <= answers["similar"].sum() <= 30  # random pairs would hardly have one
     line = kept["done"].out.split("Learn from them: ")[1].strip()
     assert line == (
         "seraph duplicates people.csv --id id --pairs answers.csv -o answers-found.csv"

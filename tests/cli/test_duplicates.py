@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from rapidfuzz import fuzz
 
 from seraph._apps.cli._record_columns import record_columns
 from seraph._apps.cli._tables import read_table
@@ -86,6 +87,88 @@ def test_groups_and_pairs_are_written(folder, person):
     assert len(pairs) == (sizes * (sizes - 1) // 2).sum()
     group = found.set_index("row")["group"]
     assert (group[pairs["i"]].to_numpy() == group[pairs["j"]].to_numpy()).all()
+
+
+def turned(path, places):
+    """Turn some answers of a file round; return them as a table."""
+    table = pd.read_csv(path)
+    table.loc[places, "similar"] = 1 - table.loc[places, "similar"]
+    table.to_csv(path, index=False)
+    return table.loc[places]
+
+
+def surest(n):
+    """Places of answered pairs whose answers are beyond doubt: of equal or of unlike names."""
+    table = pd.read_csv("answers.csv")
+    score = [fuzz.ratio(a, b) for a, b in zip(table["name (i)"], table["name (j)"], strict=True)]
+    return np.argsort(np.where(table["similar"] == 1, -np.array(score), score))[:n].tolist()
+
+
+def test_answers_that_look_wrong_are_listed_and_asked_again(folder, person):
+    wrong = turned("answers.csv", surest(3))
+    done = ok(*FIND, "-o", "found.csv")
+    listed = done.out.split("set aside")[1].split("What matters")[0]
+    assert all(name in listed for name in [*wrong["id_i"], *wrong["id_j"]])
+    assert "--ask" in done.out + done.err
+    values = json.loads(ok(*FIND, "--json").out)
+    rows = {tuple(row) for row in wrong[["i", "j"]].to_numpy().tolist()}
+    assert rows == set(map(tuple, values["suspicious"]))
+    assert values["n_wrong"]["low"] <= 3 <= values["n_wrong"]["high"]
+    said = ok(*FIND, "--ask", "more.csv", "-n", "10")
+    assert "the first 3 again" in said.out + said.err
+    more = pd.read_csv("more.csv")
+    assert len(more) == 10
+    assert {tuple(row) for row in more.loc[:2, ["i", "j"]].to_numpy().tolist()} == rows
+    answer("more.csv", person)
+    done = ok(*FIND, "--pairs", "more.csv")
+    assert "set aside" not in done.out
+    assert "3 pairs were answered both ways, and the last answer counts" in done.err
+
+
+def test_a_change_of_mind_is_named_by_the_rows_of_both_tables(folder):
+    table, person = people(120, 80)
+    with_ids(table.iloc[:120], "A").to_csv("a.csv", index=False)
+    with_ids(table.iloc[120:], "B").to_csv("b.csv", index=False)
+    link = ["duplicates", "a.csv", "--against", "b.csv", "--id", "id"]
+    ok(*link, "--ask", "q.csv", "-n", "40")
+    answer("q.csv", person[:120], person[120:])
+    asked = pd.read_csv("q.csv")
+    last = asked.tail(1).assign(similar=1 - asked["similar"].iloc[-1])
+    pd.concat([last, asked]).to_csv("q.csv", index=False)
+    row = asked.iloc[-1]
+    done = ok(*link, "--pairs", "q.csv")
+    assert f"1 pair was answered both ways, and the last answer counts: {row['id_i']} and " in (
+        done.err
+    )
+    assert f"{row['id_j']}." in done.err
+
+
+def test_questions_never_replace_answers(folder):
+    before = (folder / "answers.csv").read_bytes()
+    assert "has 60 answers" in refused(*FIND[:4], "--ask", "answers.csv")
+    assert (folder / "answers.csv").read_bytes() == before
+    ok(*FIND, "--ask", "more.csv", "-n", "5")
+    ok(*FIND, "--ask", "more.csv", "-n", "6")  # questions without answers may be replaced
+    assert len(pd.read_csv("more.csv")) == 6
+
+
+def test_what_is_new_is_said_apart_from_the_answers(folder, person):
+    out = ok(*FIND, "--pairs-out", "pairs.csv").out
+    values = json.loads(ok(*FIND, "--json").out)
+    pairs, asked = pd.read_csv("pairs.csv"), pd.read_csv("answers.csv")
+    answered = set(zip(asked["i"], asked["j"], strict=True))
+    new = sum(pair not in answered for pair in zip(pairs["i"], pairs["j"], strict=True))
+    assert values["n_new"] == new
+    assert f"{new} pairs that you did not answer" in out
+    assert "precision, new" in out
+    assert "50 more answers" in out
+    assert values["n_same"]["low"] <= 80 <= values["n_same"]["high"]
+
+
+def test_a_precision_out_of_reach_is_not_printed_beside_a_better_one(folder):
+    values = json.loads(ok(*FIND, "--precision", "1", "--json").out)
+    said = float(values["note"].split(" is expected")[0].split()[-1])
+    assert said <= values["new_precision"]["value"] + 5e-4 < 1.0
 
 
 def test_json_has_the_figures(folder):

@@ -1,10 +1,13 @@
 """Duplicates: what is found, what is asked, and what is refused."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from seraph.records import DuplicateFinder
+from seraph.records._answers import Answers
 from tests.helpers.people import people, same
 
 # What is found
@@ -59,14 +62,80 @@ def test_a_precision_out_of_reach_gives_the_best_one_and_says_so(found):
     assert result.threshold >= plain.threshold
 
 
-def test_answers_overrule_the_model(found):
+def test_an_answer_that_looks_wrong_is_set_aside_until_it_is_given_twice(found):
     _, person, finder, pairs, result = found
     answers = same(person, pairs)
+    assert len(result.suspicious) == 0
     surest = next(p for p in result.pairs.tolist() if p not in pairs[answers].tolist())
-    turned = finder.find([*pairs.tolist(), surest], [*answers, False])
-    i, j = surest
-    assert turned.group[i] != turned.group[j] or turned.group[i] == -1
-    assert surest not in turned.pairs.tolist()
+    asked, said = [*pairs.tolist(), surest], [*answers, False]
+    once = finder.find(asked, said)
+    assert once.suspicious.tolist() == [surest]
+    assert surest in once.pairs.tolist()
+    assert once.n_wrong[0] > result.n_wrong[0] + 0.5
+    again = finder.questions(10, asked, said)
+    assert again[0].tolist() == surest
+    twice = finder.find([*asked, surest[::-1]], [*said, False])
+    assert len(twice.suspicious) == 0
+    assert surest not in twice.pairs.tolist()
+    corrected = finder.find([*asked, surest], [*said, True])
+    assert surest in corrected.pairs.tolist()
+    assert corrected.probability[corrected.pairs.tolist().index(surest)] > 0.99
+    assert surest not in finder.questions(10, [*asked, surest], [*said, True]).tolist()
+
+
+def test_answers_that_contradict_each_other_are_no_error():
+    """The surest are kept: an oracle tries all subsets of three answers about three rows."""
+    pairs = np.array([[0, 1], [1, 2], [0, 2]])
+    for same_of in itertools.product([True, False], repeat=3):
+        said = Answers.of(3, pairs, list(same_of))
+        for order in itertools.permutations([0.1, 0.2, 0.3]):
+            right = 1.0 - np.array(order)
+            kept, odd = said.credible(np.where(said.same, right, 1.0 - right))
+            best = max(
+                (s for s in itertools.product([True, False], repeat=3) if consistent(said, s)),
+                key=lambda s: [s[k] for k in np.argsort(order)],
+            )
+            assert kept.tolist() == list(best)
+            assert sorted(odd.tolist()) == np.flatnonzero(~kept).tolist()
+
+
+def consistent(said, kept):
+    """Whether some way to group three rows agrees with the answers that are kept."""
+    return any(
+        all(
+            (groups[i] == groups[j]) == same
+            for (i, j), same, k in zip(said.pairs, said.same, kept, strict=True)
+            if k
+        )
+        for groups in itertools.product(range(3), repeat=3)
+    )
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1])
+def test_a_few_wrong_answers_cost_little_and_are_listed(found, share):
+    _, person, finder, pairs, plain = found
+    answers = same(person, pairs)
+    flipped = np.random.default_rng(1).permutation(60) < round(60 * share)
+    result = finder.find(pairs, answers ^ flipped)
+    wrong = {tuple(p) for p in pairs[flipped].tolist()}
+    listed = {tuple(p) for p in result.suspicious.tolist()}
+    assert len(listed & wrong) >= 0.6 * len(wrong)
+    assert len(listed - wrong) <= 1
+    right = same(person, result.pairs).sum()
+    assert right >= 0.95 * same(person, plain.pairs).sum()
+    assert right >= 0.95 * len(result.pairs)
+    assert result.n_wrong[1] <= flipped.sum() <= result.n_wrong[2]
+
+
+def test_new_pairs_are_counted_and_judged_by_themselves(found):
+    _, person, _, pairs, result = found
+    answered = {tuple(sorted(p)) for p in pairs.tolist()}
+    new = np.array([tuple(p) not in answered for p in result.pairs.tolist()])
+    assert result.n_new == new.sum() > 0
+    true = same(person, result.pairs[new]).mean()
+    assert result.new_precision[1] <= true <= result.new_precision[2]
+    assert result.n_same[1] <= 80 <= result.n_same[2]
+    assert np.diff(result.more_recall[1:]) <= np.diff(result.recall[1:]) + 0.02
 
 
 def test_questions_are_of_both_kinds_and_spread(found):
@@ -178,7 +247,7 @@ def test_bad_arguments_are_refused(found):
     answers = same(person, pairs)
     with pytest.raises(ValueError, match="both kinds"):
         finder.find(pairs[answers], answers[answers])
-    with pytest.raises(ValueError, match="say different"):
+    with pytest.raises(ValueError, match="is 'different'"):
         finder.find(pairs[~answers], answers[~answers])
     with pytest.raises(ValueError, match="precision"):
         finder.find(pairs, answers, precision=1.5)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from seraph.records._line import Line, curves_given
+from seraph.records._line import Curves, Line, outcome
 
 
 def answered(n=200, seed=0):
@@ -14,21 +14,27 @@ def answered(n=200, seed=0):
     return margins[np.newaxis], rng.random(n) < expit(3.0 + margins)
 
 
+def drawn(answered, same, margins, precision=None):
+    return Line.draw(Curves.given(answered, same), margins, precision)
+
+
 def predicted(line, margins):
-    """What is said of accepting all candidates above the line."""
+    """What is said of accepting all candidates above the line; answers do not count."""
     accepted = margins >= line.margin
-    return line.predicted(margins[accepted], margins[~accepted])
+    none = np.zeros(len(line.curves.same), dtype=bool)
+    reached = outcome(line.curves, margins[accepted], margins[~accepted], none)
+    return reached.new_precision, reached.new_recall
 
 
 CANDIDATES = np.random.default_rng(1).uniform(-12.0, 3.0, 500)
 
 
 def test_the_line_is_the_lowest_that_reaches_the_precision():
-    line = Line.draw(*answered(), CANDIDATES, 0.9)
+    line = drawn(*answered(), CANDIDATES, 0.9)
     p = line.probability(np.sort(CANDIDATES)[::-1])
     reached = [t for t in range(1, len(p) + 1) if p[:t].mean() >= 0.9]
     assert (line.margin <= CANDIDATES).sum() == max(reached)
-    assert line.note(0.9) == ""
+    assert line.reachable >= 0.9
     expected = p[: max(reached)].mean(), p[: max(reached)].sum() / p.sum()
     for (value, low, high), share in zip(predicted(line, CANDIDATES), expected, strict=True):
         assert 0.0 <= low < value < high <= 1.0
@@ -36,21 +42,20 @@ def test_the_line_is_the_lowest_that_reaches_the_precision():
 
 
 def test_by_default_pairs_are_accepted_that_are_likelier_the_same():
-    line = Line.draw(*answered(), CANDIDATES)
+    line = drawn(*answered(), CANDIDATES)
     accepted = line.probability(CANDIDATES) >= 0.5
     np.testing.assert_array_equal(line.margin <= CANDIDATES, accepted)
 
 
 def test_each_target_draws_its_own_line():
-    margins = [Line.draw(*answered(), CANDIDATES, p).margin for p in (0.4, 0.5, 0.8, 0.95)]
+    margins = [drawn(*answered(), CANDIDATES, p).margin for p in (0.4, 0.5, 0.8, 0.95)]
     assert (np.diff(margins) > 0.0).all()
 
 
 def test_a_margin_that_says_nothing_still_draws_a_line_and_says_so():
     margins, same = answered()
-    line = Line.draw(-margins, same, CANDIDATES, 0.95)
-    assert "cannot be reached" in line.note(0.95)
-    assert line.reachable < 0.5
+    line = drawn(-margins, same, CANDIDATES, 0.95)
+    assert line.reachable < 0.6
     assert (line.margin <= CANDIDATES).any()
 
 
@@ -59,20 +64,66 @@ def test_the_expected_precision_holds_however_the_answers_were_chosen():
     rng = np.random.default_rng(2)
     margins = 3.0 - 15.0 * np.sqrt(rng.random(20_000))
     truth = rng.random(len(margins)) < expit(3.0 + margins)
-    line = Line.draw(*answered(400), margins, 0.9)
+    line = drawn(*answered(400), margins, 0.9)
     accepted = margins >= line.margin
     precision, recall = predicted(line, margins)
     assert precision[1] <= truth[accepted].mean() <= precision[2]
     assert recall[1] <= truth[accepted].sum() / truth.sum() <= recall[2]
 
 
-def test_pairs_that_are_sure_count_as_found_and_right():
+def test_answered_pairs_count_as_right_as_far_as_answers_are():
     margins = np.linspace(3.0, -6.0, 200)
-    line = Line.draw(*answered(), margins)
-    few, many = (line.predicted(margins[:50], margins[50:], sure) for sure in (0, 10_000))
-    for before, after in zip(few, many, strict=True):
-        assert 1.0 - after[1] < 0.1 * (1.0 - before[1])
-    assert line.predicted(margins[:0], margins) == ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    line = drawn(*answered(), margins)
+    reached = outcome(line.curves, margins[:50], margins[50:], line.curves.same)
+    truth = line.curves.truth().mean(axis=1)[line.curves.same]
+    right = 50 * reached.new_precision[0] + truth.sum()
+    assert reached.precision[0] == pytest.approx(right / (50 + len(truth)), abs=0.01)
+    assert reached.n_same[0] > right
+    nothing = np.zeros(200, dtype=bool)
+    assert outcome(line.curves, margins[:0], margins, nothing).new_recall == (0.0, 0.0, 0.0)
+
+
+def test_the_truth_of_an_answer_follows_bayes_theorem():
+    """The oracle adds up all that can have happened: the pair, and whether the answer slipped."""
+    margins, same = answered(30)
+    curves = Curves.given(margins, same, np.arange(30) % 2 + 1)
+    for place in (0, 7, 22):
+        for number in (0, 100, 399):
+            p = expit(curves.intercepts[0, number] + curves.slopes[0, number] * margins[0, place])
+            slip = curves.lapses[0, number] ** curves.times[place]
+            said = {True: 1.0 - slip if same[place] else slip}
+            said[False] = 1.0 - said[True]
+            truth = p * said[True] / (p * said[True] + (1.0 - p) * said[False])
+            assert curves.truth()[place, number] == pytest.approx(truth)
+
+
+def test_a_wrong_answer_far_down_is_found_and_flattens_no_curve():
+    margins, same = answered(100)
+    wrong = int(np.argmin(margins[0]))
+    turned = same.copy()
+    turned[wrong] = True
+    before, after = Curves.given(margins, same), Curves.given(margins, turned)
+    assert after.truth().mean(axis=1)[wrong] < 0.1
+    assert np.median(after.slopes) > 0.7 * np.median(before.slopes)
+    assert after.n_wrong()[0] > before.n_wrong()[0] + 0.5
+
+
+def test_an_answer_that_was_given_twice_is_hardly_wrong():
+    margins, same = answered(100)
+    same[np.argmin(margins[0])] = True
+    times = np.where(np.arange(100) == np.argmin(margins[0]), 2, 1)
+    once, twice = (Curves.given(margins, same, t) for t in (None, times))
+    place = int(np.argmin(margins[0]))
+    assert twice.truth().mean(axis=1)[place] > 3.0 * once.truth().mean(axis=1)[place]
+
+
+def test_more_answers_of_the_same_kind_narrow_the_ranges():
+    margins, same = answered(60)
+    widths = []
+    for strength in (1.0, 2.0, 4.0):
+        line = Line.draw(Curves.given(margins, same, strength=strength), CANDIDATES)
+        widths.append(np.subtract(*predicted(line, CANDIDATES)[1][:0:-1]))
+    assert (np.diff(widths) < 0.0).all()
 
 
 @pytest.mark.slow
@@ -87,7 +138,7 @@ def test_the_ranges_hold_the_truth_as_often_as_they_say():
         said, true = (
             rng.random(len(d)) < expit(slope * (middle - d)) for d in (asked, candidates)
         )
-        line = Line.draw(-asked[np.newaxis], said, -candidates, 0.8)
+        line = drawn(-asked[np.newaxis], said, -candidates, 0.8)
         accepted = -candidates >= line.margin
         reached = true[accepted].mean(), true[accepted].sum() / true.sum()
         ranges = predicted(line, -candidates)
@@ -99,16 +150,18 @@ def test_the_ranges_hold_the_truth_as_often_as_they_say():
 def test_the_curves_are_the_posterior():
     """A plain oracle: curves from the prior, weighted by what they say of the answers."""
     (margins,), same = answered(40)
-    x = (margins - margins.mean()) / margins.std()
     rng = np.random.default_rng(4)
-    slope = 2.5 * np.abs(rng.standard_cauchy(100_000))
-    middle = rng.uniform(x.min() - 0.5, x.max() + 0.5, len(slope))
+    slope = np.exp(0.5 * rng.normal(size=100_000))
+    beside = 0.5 * margins.std()
+    middle = rng.uniform(margins.min() - beside, margins.max() + beside, len(slope))
+    lapse = rng.beta(1.0, 19.0, len(slope))[:, None]
     sign = np.where(same, 1.0, -1.0)
-    weight = np.prod(expit(sign * slope[:, None] * (x - middle[:, None])), axis=1)
-    a, b = curves_given(margins, same)
+    right = expit(sign * slope[:, None] * (margins - middle[:, None]))
+    weight = np.prod(lapse + (1.0 - 2.0 * lapse) * right, axis=1)
+    curves = Curves.given(margins[np.newaxis], same)
+    assert curves.lapses.mean() == pytest.approx(np.average(lapse[:, 0], weights=weight), abs=3e-3)
     for margin in np.quantile(margins, [0.3, 0.5, 0.7, 0.9]):
-        p = expit(slope * ((margin - margins.mean()) / margins.std() - middle))
-        q = expit(a + b * margin)
+        p, q = expit(slope * (margin - middle)), curves.probability(np.array(margin))
         mean = np.average(p, weights=weight)
         spread = np.sqrt(np.average((p - mean) ** 2, weights=weight))
         assert q.mean() == pytest.approx(mean, abs=0.01)
@@ -117,7 +170,7 @@ def test_the_curves_are_the_posterior():
 
 def test_answers_that_a_margin_separates_leave_doubt():
     margins, same = np.arange(8.0, 0.0, -1.0), np.arange(8) < 4
-    line = Line.draw(margins[np.newaxis], same, np.linspace(0.5, 8.5, 400), 0.7)
+    line = drawn(margins[np.newaxis], same, np.linspace(0.5, 8.5, 400), 0.7)
     p = line.probability(margins)
     assert (p[:4] > 0.5).all()
     assert (p[4:] < 0.5).all()
@@ -130,8 +183,8 @@ def test_answers_that_a_margin_separates_leave_doubt():
 
 def test_curves_of_several_ways_to_know_the_answers_count_alike():
     margins, same = answered(60)
-    both = Line.draw(np.concatenate([margins, 2.0 * margins]), same, CANDIDATES)
-    one, two = (Line.draw(scale * margins, same, CANDIDATES) for scale in (1.0, 2.0))
+    both = drawn(np.concatenate([margins, 2.0 * margins]), same, CANDIDATES)
+    one, two = (drawn(scale * margins, same, CANDIDATES) for scale in (1.0, 2.0))
     mean = 0.5 * (one.probability(CANDIDATES) + two.probability(CANDIDATES))
     np.testing.assert_allclose(both.probability(CANDIDATES), mean)
 
@@ -140,13 +193,12 @@ def test_curves_of_several_ways_to_know_the_answers_count_alike():
 def test_many_margins_are_summed_as_one_by_one():
     margins, same = answered()
     many = np.random.default_rng(5).normal(-4.0, 3.0, 20_000)
-    line = Line.draw(margins, same, many)
-    logits = line.intercepts + np.multiply.outer(many, line.slopes)
-    np.testing.assert_allclose(line.probability(many), expit(logits).mean(axis=1), atol=1e-5)
-    for sign in (1.0, -1.0):
-        np.testing.assert_allclose(
-            line._counts(many, sign), expit(sign * logits).sum(axis=0), rtol=1e-4
-        )
-    equal = Line.draw(margins, same, np.full(5000, 1.0))
+    line = drawn(margins, same, many)
+    likely = line.curves.probability(many)
+    np.testing.assert_allclose(line.probability(many), likely.mean(axis=1), atol=1e-4)
+    (_, _), (recall, _, _) = (predicted(line, many)[0][1:], predicted(line, many)[1])
+    p, above = likely.mean(axis=1), many >= line.margin
+    assert recall == pytest.approx(p[above].sum() / p.sum(), abs=0.02)
+    equal = drawn(margins, same, np.full(5000, 1.0))
     assert equal.probability(np.ones(1)) == pytest.approx(line.probability(np.ones(1)), abs=1e-5)
-    assert equal.predicted(np.full(5000, 1.0), np.empty(0))[1][1] == 1.0
+    assert predicted(equal, np.full(5000, 1.0))[1][1] == 1.0

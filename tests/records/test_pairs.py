@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import approx_fprime
 
 from seraph.records import _candidates
 from seraph.records._candidates import neighbor_pairs, rarest_terms, term_vectors
 from seraph.records._columns import as_columns
-from seraph.records._model import PairModel, objective
+from seraph.records._model import GAMMA, LAPSE, RHO, PairModel, objective
 from seraph.records._questions import open_questions, spread_evenly, without_repeats
 from seraph.records._similarities import RIVALS, WHOLE, Similarities
 from tests.helpers.people import people
@@ -53,7 +53,7 @@ def test_a_missing_cell_is_neither_similar_nor_different():
     assert np.isnan(features["town 0"][0])
     assert features["town 0"][1] == pytest.approx(1.0)
     assert features["town 2"].tolist() == [1.0, 0.0]  # its own feature
-    model = PairModel.prior(features.to_numpy(), np.ones(features.shape[1], dtype=bool))
+    model = PairModel.prior(features.to_numpy(), np.ones(features.shape[1]))
     assert (model.standardized(np.full((1, features.shape[1]), np.nan)) == 0.0).all()
 
 
@@ -80,6 +80,13 @@ def test_numbers_are_compared_by_ratio_and_dates_by_days():
     assert features["price 0"].tolist() == pytest.approx([0.1, 100 / 110.5])
     assert features["born 0"][0] > 0.99 > features["born 0"][1]
     assert features["zip 1"].tolist() == [0.75, 0.5]  # edits: a code is text
+
+
+def test_a_price_of_zero_is_missing_and_a_count_of_zero_is_not():
+    prices, counts = [0.0, 0.0, 9.5, 9.9], [0, 0, 1, 2]
+    _, features = described({"name": ["ann", "bob", "cy", "di"], "price": prices, "n": counts})
+    assert features["price 0"].isna().all()
+    assert features["n 0"].tolist() == [1.0, 0.0]
 
 
 def test_exchanged_columns_are_alike_as_a_whole_record():
@@ -159,10 +166,11 @@ def task():
     return X, same, U
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.7])
-def test_the_gradient_of_the_model_is_right(task, gamma):
+@pytest.mark.parametrize(("gamma", "lapse"), [(0.0, 0.0), (0.7, 0.0), (0.7, 0.1)])
+def test_the_gradient_of_the_model_is_right(task, gamma, lapse):
     X, same, U = task
-    arguments = (X, np.where(same, 1.0, -1.0), U, np.full(4, 0.5), gamma)
+    rho = np.array([1.0, 2.0, 0.5, 10.0])
+    arguments = (X, np.where(same, 1.0, -1.0), U, np.full(4, 0.5), rho, gamma, lapse)
     x = np.array([0.8, 0.3, -0.2, 0.4, -0.5])
     numeric = approx_fprime(x, lambda x: objective(x, *arguments)[0], 1e-7)
     np.testing.assert_allclose(objective(x, *arguments)[1], numeric, rtol=1e-5, atol=1e-5)
@@ -171,45 +179,64 @@ def test_the_gradient_of_the_model_is_right(task, gamma):
 def test_the_entropy_is_that_of_its_definition(task):
     X, same, U = task
     signs, x = np.where(same, 1.0, -1.0), np.array([0.8, 0.3, -0.2, 0.4, -0.5])
-    without, with_it = (objective(x, X, signs, U, np.zeros(4), gamma)[0] for gamma in (0.0, 1.0))
+    without, with_it = (
+        objective(x, X, signs, U, np.zeros(4), 1.0, gamma, 0.0)[0] for gamma in (0.0, 1.0)
+    )
     p = 1.0 / (1.0 + np.exp(-(U @ x[:-1] + x[-1])))
     entropy = -(p * np.log(p) + (1 - p) * np.log(1 - p)).sum() * len(X) / len(U)
     assert with_it - without == pytest.approx(entropy)
 
 
-def test_another_solver_finds_the_same_weights(task, monkeypatch):
-    monkeypatch.setattr("seraph.records._model.GAMMA", 0.0)  # convex
+def test_the_learned_weights_are_a_minimum(task):
+    """No other point of a fine cloud around them is better, within the bounds."""
     X, same, U = task
-    prior = PairModel.prior(U, np.ones(4, dtype=bool))
+    prior = PairModel.prior(U, np.ones(4))
     model = prior.learned(X, same, U)
-    other = minimize(
-        lambda x: objective(
-            x,
-            prior.standardized(X),
-            np.where(same, 1.0, -1.0),
-            prior.standardized(U),
-            prior.weights,
-            0.0,
-        )[0],
-        np.full(5, 0.1),
-        method="SLSQP",
-        bounds=[(0, None)] * 4 + [(None, None)],
-        options={"ftol": 1e-12, "maxiter": 1000},
-    )
-    np.testing.assert_allclose([*model.weights, model.offset], other.x, atol=1e-3)
+    data = prior.standardized(X), np.where(same, 1.0, -1.0), prior.standardized(U)
+
+    def value(x):
+        return objective(x, *data, prior.weights, RHO, GAMMA, LAPSE)[0]
+
+    x = np.array([*model.weights, model.offset])
+    rng = np.random.default_rng(0)
+    for size in (1e-2, 0.1, 1.0):
+        near = x + size * rng.normal(size=(200, 5))
+        near[:, :4] = np.maximum(near[:, :4], 0.0)
+        assert min(map(value, near)) >= value(x) - 1e-6
+
+
+def test_a_wrong_answer_counts_as_little_as_one_in_twenty(task):
+    """Far down, a wrong "same" hardly moves the weights; without lapses it would turn them."""
+    X, same, U = task
+    prior = PairModel.prior(U, np.ones(4))
+    far = np.array([[-6.0, -3.0, 0.0, 0.0]])
+    more, said = np.concatenate([X, far]), np.append(same, True)
+    weights = [prior.learned(*given, U).weights for given in ((X, same), (more, said))]
+    assert np.linalg.norm(weights[1] - weights[0]) < 0.15 * np.linalg.norm(weights[0])
+    twice = prior.learned(more, said, U, np.append(np.ones(40, dtype=int), 4)).weights
+    assert np.linalg.norm(twice - weights[0]) > np.linalg.norm(weights[1] - weights[0])
+
+
+def test_the_match_against_rivals_counts_first_before_any_answer():
+    table, _ = people(20, 10)
+    made = Similarities(as_columns(table))
+    pairs = neighbor_pairs(made.vectors, np.arange(30), 5, 30)
+    made.compete(pairs)
+    weights = PairModel.prior(made(pairs), made.usual).weights
+    assert (weights[-2:] > 3.0 * weights[:-2].max()).all()
 
 
 def test_similar_never_speaks_against_a_pair(task):
     X, same, U = task
-    model = PairModel.prior(U, np.array([True, True, True, False])).learned(-X, same, U)
+    model = PairModel.prior(U, np.array([1.0, 1.0, 4.0, 0.0])).learned(-X, same, U)
     assert (model.weights[:3] >= 0.0).all()
-    prior = PairModel.prior(U, np.ones(4, dtype=bool))
+    prior = PairModel.prior(U, np.ones(4))
     assert prior.margins(np.ones((1, 4)))[0] > prior.margins(np.zeros((1, 4)))[0]
 
 
 def test_unlabeled_pairs_lower_the_doubt(task):
     X, same, U = task
-    prior = PairModel.prior(U, np.ones(4, dtype=bool))
+    prior = PairModel.prior(U, np.ones(4))
     doubt = []
     for some in (U[:0], U):
         p = 1.0 / (1.0 + np.exp(-prior.learned(X[:10], same[:10], some).margins(U)))
@@ -226,6 +253,20 @@ def test_questions_spread_over_what_is_open():
     asked = p[open_questions(p, 30, rng)[:30]]
     assert np.histogram(asked, bins=5, range=(0.02, 0.98))[0].min() >= 2
     assert sorted(open_questions(p, 30, rng).tolist()) == list(range(len(p)))
+
+
+def test_a_part_of_the_questions_is_a_sample_below_the_line():
+    """Pairs are asked in proportion to sqrt(p (1 - p)), for the best estimate of a total."""
+    p = np.sort(10.0 ** np.random.default_rng(0).uniform(-6.0, -1.8, 20_000))
+    p[-200:] = np.linspace(0.1, 0.9, 200)
+    asked = np.concatenate(
+        [p[open_questions(p, 60, np.random.default_rng(seed))[:60]] for seed in range(20)]
+    )
+    low = asked[asked < 0.02]
+    assert 10 * 20 <= len(low) <= 20 * 20  # a third of them, most of them below the line
+    size = np.sqrt(p[p < 0.02])
+    wanted = np.interp([0.25, 0.5, 0.75], np.cumsum(size) / size.sum(), np.log10(p[p < 0.02]))
+    np.testing.assert_allclose(np.quantile(np.log10(low), [0.25, 0.5, 0.75]), wanted, atol=0.25)
 
 
 def test_numbers_are_spread_over_their_range():

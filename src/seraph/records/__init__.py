@@ -6,6 +6,7 @@ An application on top of the estimators, which import nothing from here.
 
     _duplicates    the estimator and its result
     _columns       tables as columns of text, numbers and days
+    _answers       the last answer of each pair, and which answers to believe
     _candidates    pairs of neighbors, by sparse vectors of letters and words
     _similarities  how similar a pair is in each column
     _model         the probability that a pair is one thing

@@ -102,7 +102,8 @@ def texts_of(values: Array) -> Array:
 def numbers_of(values: Array, texts: Array) -> Array | None:
     """Return cells as numbers, or dates as days, NaN where there is none; None for text.
 
-    Text of numbers counts as numbers, with or without a sign of currency; codes are text.
+    Text of numbers counts as numbers, with or without a sign of currency; codes are text. An
+    amount of 0 is missing if it is the commonest.
 
     Examples
     --------
@@ -121,7 +122,23 @@ def numbers_of(values: Array, texts: Array) -> Array | None:
         if not known.any() or np.isfinite(numbers[known]).mean() < _MOST:
             return None
     numbers[~np.isfinite(numbers)] = np.nan
-    return None if is_code(numbers) else numbers
+    if is_code(numbers):
+        return None
+    return np.where(numbers == 0.0, np.nan, numbers) if _zero_is_missing(numbers) else numbers
+
+
+def _zero_is_missing(numbers: Array) -> bool:
+    """Return whether 0 stands for a missing amount: no counts, and 0 is the commonest value.
+
+    Examples
+    --------
+    >>> _zero_is_missing(np.array([0.0, 0.0, 9.5, 12.0])), _zero_is_missing(np.array([0.0, 0, 2]))
+    (True, False)
+    """
+    values, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
+    if len(values) < 2 or values[0] != 0.0 or counts[0] <= counts[1:].max():
+        return False
+    return bool(np.any(values != np.floor(values)))
 
 
 def _number(text: str) -> float:

@@ -13,21 +13,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from .._decisions import deal_classes
-from .._marks import Marks, PairLabels, Rows
+from .._decisions._threshold import Interval
+from .._marks import Rows
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed, shown
+from ._answers import Answers
 from ._candidates import neighbor_pairs, rarest_terms
 from ._columns import as_columns, stacked
 from ._groups import best_partners, grouped, pairs_within
-from ._line import Line
+from ._line import Curves, Line, outcome
 from ._model import PairModel
 from ._questions import open_questions, spread_evenly, without_repeats
 from ._similarities import Similarities
 
 _FOLDS = 10
+_MORE = 50  # answers whose worth is predicted
 _PAIRS_AT_ONCE = 200_000
-# A group may have more records than neighbors are looked at. Where all neighbors of a record are
-# accepted, twice as many are, up to this number.
+# A group may have more records than neighbors are looked at. Where half the neighbors of a record
+# or more are accepted, twice as many are looked at, up to this number.
 _MOST_NEIGHBORS = 320
 
 
@@ -41,7 +44,7 @@ class Duplicates:
         Pairs of rows that are the same, the surest first: all pairs within groups. When two
         tables are compared, the second number is a row of the other table.
     probability : ndarray of shape (k,)
-        Calibrated probability of each pair; 1 for pairs that were answered.
+        Calibrated probability of each pair; of a pair that was answered, given the answer.
     group : ndarray of int of shape (n,)
         The group of each row, from 0; -1 for rows without a duplicate.
     other_group : ndarray of int of shape (n_other,)
@@ -53,6 +56,20 @@ class Duplicates:
         found, with ranges of 95 %.
     n_candidates : int
         Number of pairs that were looked at.
+    n_new : int
+        Number of found pairs that were not answered.
+    new_precision, new_recall : tuple of (value, low, high)
+        Precision and recall of the pairs that were not answered.
+    n_same : tuple of (value, low, high)
+        Number of candidates that are the same, found or not.
+    more_recall : tuple of (value, low, high)
+        The recall with about its range after 50 more answers.
+    n_wrong : tuple of (value, low, high)
+        Number of wrong answers.
+    suspicious : ndarray of int of shape (k, 2)
+        Answered pairs whose answers are likelier wrong than right, or contradict others; the
+        oddest first. They were decided without their answers. An answer that is given twice is
+        never among them.
     weights : dict of str to float
         Share of each column in the decision.
     note : str
@@ -81,9 +98,16 @@ class Duplicates:
     group: Array
     other_group: Array
     threshold: float
-    precision: tuple[float, float, float]
-    recall: tuple[float, float, float]
+    precision: Interval
+    recall: Interval
     n_candidates: int
+    n_new: int = 0
+    new_precision: Interval = (0.0, 0.0, 1.0)
+    new_recall: Interval = (0.0, 0.0, 1.0)
+    n_same: Interval = (0.0, 0.0, np.inf)
+    more_recall: Interval = (0.0, 0.0, 1.0)
+    n_wrong: Interval = (0.0, 0.0, 0.0)
+    suspicious: Array = field(default_factory=lambda: np.empty((0, 2), dtype=np.intp))
     weights: dict[str, float] = field(default_factory=dict)
     note: str = ""
 
@@ -188,7 +212,7 @@ class DuplicateFinder(BaseEstimator):
         self.n_, self.n_all_, self.links_ = n_first, n, other is not None
         self.searched_, self.similarities_ = searched, similarities
         self.pairs_, self.features_ = pairs, similarities(pairs)
-        self.prior_ = PairModel.prior(self.features_, similarities.signed)
+        self.prior_ = PairModel.prior(self.features_, similarities.usual)
         return self
 
     def candidates(self) -> Array:
@@ -210,8 +234,10 @@ class DuplicateFinder(BaseEstimator):
         """Choose pairs to ask a person about; no record is in two of them, if that is possible.
 
         Without answers, the pairs are neighbors spread evenly from the most to the least similar.
-        With answers of both kinds, two thirds are spread evenly over the probabilities that the
-        answers leave open, and the others are a sample of all neighbors, surer ones more seldom.
+        With answers of both kinds, suspicious ones are asked again first. Of the others, two
+        thirds are spread evenly over the probabilities that the answers leave open, and the rest
+        are a stratified sample of all neighbors, most of them below the line: these tell how many
+        duplicates are missed.
 
         Parameters
         ----------
@@ -220,7 +246,7 @@ class DuplicateFinder(BaseEstimator):
         pairs : array-like of int of shape (k, 2), optional
             Pairs that were answered.
         answers : array-like of shape (k,), optional
-            The answers: True, 1 for the same; False, 0 or -1 for different.
+            The answers, as in ``find``.
 
         Returns
         -------
@@ -228,22 +254,25 @@ class DuplicateFinder(BaseEstimator):
             Pairs of rows, as in :class:`Duplicates`.
         """
         check_number("n", n, low=1, integer=True)
-        if pairs is None:
-            known = PairLabels.make(self.n_all_, required=False)
-        else:
-            known = self._labels(pairs, answers)
+        known = None if pairs is None else self._answers(pairs, answers)
+        asked = np.empty((0, 2), dtype=np.intp) if known is None else known.pairs
         seed = check_random_state(self.random_state).randint(2**31)
-        rng = np.random.default_rng([seed, len(known.pairs)])
-        free = np.flatnonzero(~self._among(self.pairs_, known.pairs))
+        rng = np.random.default_rng([seed, len(asked)])
+        free = np.flatnonzero(~self._among(self.pairs_, asked))
         if len(free) == 0:
             raise ValueError("All neighboring pairs are answered: there is nothing to ask.")
-        if min(known.n_similar, known.n_dissimilar) >= 2:
-            model = self._model(self.similarities_(known.pairs), known.similar)
+        again = asked[:0]
+        if known is not None and min(known.same.sum(), (~known.same).sum()) >= 2:
+            model, _, true = self._weigh(known)
+            odd = known.credible(true)[1]
+            again = asked[odd[known.times[odd] == 1][: n - 1]]
             margins = model.margins(self.features_[free])
-            order = free[open_questions(expit(margins), n, rng)]
+            p = expit(margins)
+            order = free[open_questions(p, n - len(again), rng)]
         else:
             order = free[spread_evenly(self.prior_.margins(self.features_[free]), n, rng)]
-        return self._named(without_repeats(self.pairs_[order], n))
+        new = without_repeats(self.pairs_[order], n - len(again))
+        return self._named(np.concatenate([again, new]))
 
     def find(
         self,
@@ -258,9 +287,11 @@ class DuplicateFinder(BaseEstimator):
         Parameters
         ----------
         pairs : array-like of int of shape (k, 2)
-            Pairs of rows that were answered, about a hundred of both kinds.
+            Pairs of rows that were answered, about a hundred of both kinds. If a pair is there
+            twice, its last answer counts.
         answers : array-like of shape (k,)
-            The answers: True, 1 for the same; False, 0 or -1 for different.
+            The answers: True, 1 for the same; False, 0 or -1 for different. A few may be wrong:
+            an answer that is likelier wrong than right is set aside, unless it was given twice.
         precision : float, optional
             Share of the accepted pairs that is to be right. As many pairs are accepted as reach
             it. If none do, the best reachable precision is taken, and the note says so. By
@@ -277,26 +308,26 @@ class DuplicateFinder(BaseEstimator):
             check_number("precision", precision, low=0, high=1)
         if one_to_one and not self.links_:
             raise ValueError("one_to_one needs two tables: pass the other one to fit.")
-        labels = self._labels(pairs, answers)
-        if not (labels.n_similar and labels.n_dissimilar):
-            kind = "the same" if labels.n_similar else "different"
+        said = self._answers(pairs, answers)
+        same = said.same
+        if same.all() or not same.any():
+            kind = "the same" if same.any() else "different"
             raise ValueError(
-                f"All {len(labels.pairs)} answers say {kind}: a decision needs pairs of both "
+                f"Every answer so far is {kind!r} ({len(same)}): a decision needs pairs of both "
                 "kinds. Answer more."
             )
-        features = self.similarities_(labels.pairs)
-        model = self._model(features, labels.similar)
-        known = np.stack([model.margins(features), self._held_out(features, labels.similar)])
-        candidates, margins, line = self._lined(model, labels, known, precision)
+        model, curves, true = self._weigh(said)
+        candidates, margins, line = self._lined(model, curves, precision)
+        kept, odd = said.credible(true)
+        labels = said.labels(kept)
         free = ~self._among(candidates, labels.pairs)
-        candidates, margins = candidates[free], margins[free]
-        accepted = margins >= line.margin
-        said = labels.pairs[labels.similar]
-        found = np.concatenate([said, candidates[accepted]])
-        p = np.concatenate([np.ones(len(said)), line.probability(margins[accepted])])
+        accepted = free & (margins >= line.margin)
+        linked = labels.pairs[labels.similar]
+        found = np.concatenate([linked, candidates[accepted]])
+        p = np.concatenate([np.ones(len(linked)), line.probability(margins[accepted])])
         if one_to_one:
-            kept = best_partners(found, p)
-            found, p = found[kept], p[kept]
+            best = best_partners(found, p)
+            found, p = found[best], p[best]
 
         def probability_of(some: Array) -> Array:
             return line.probability(self._margins(model, some))
@@ -305,10 +336,14 @@ class DuplicateFinder(BaseEstimator):
         found = pairs_within(group)
         if self.links_:
             found = found[(found[:, 0] < self.n_) & (found[:, 1] >= self.n_)]
-        answered = self._among(found, said)
-        taken, left = self._margins(model, found), margins[~self._among(candidates, found)]
-        p = np.where(answered, 1.0, line.probability(taken))
-        reached = line.predicted(taken[~answered], left, int(answered.sum()))
+        taken = self._margins(model, found)
+        place, new = self._places(found, said.pairs)
+        p = np.where(new, line.probability(taken), true[place])
+        left = margins[~self._among(candidates, np.concatenate([found, said.pairs]))]
+        parts = taken[new], left, self._among(said.pairs, found)
+        reached = outcome(curves, *parts)
+        more = 1.0 + _MORE / len(same)  # as if so many more answers said what these do
+        later = Curves.given(curves.margins, same, said.times, strength=more)
         order = np.lexsort([found[:, 1], found[:, 0], -p])
         return Duplicates(
             pairs=self._named(found[order]),
@@ -316,14 +351,17 @@ class DuplicateFinder(BaseEstimator):
             group=group[: self.n_],
             other_group=group[self.n_ :],
             threshold=line.threshold,
-            precision=reached[0],
-            recall=reached[1],
-            n_candidates=len(candidates) + int(self._among(labels.pairs, self.pairs_).sum()),
+            **reached._asdict(),
+            n_new=int(new.sum()),
+            more_recall=outcome(later, *parts).recall,
+            n_wrong=curves.n_wrong(),
+            suspicious=self._named(said.pairs[odd]),
+            n_candidates=len(candidates) + int((~self._among(said.pairs, candidates)).sum()),
             weights=self._shares(model),
-            note=line.note(precision),
+            note=_note(precision, line.reachable, reached.new_precision[0]),
         )
 
-    def _labels(self, pairs: ArrayLike, answers: ArrayLike | None) -> PairLabels:
+    def _answers(self, pairs: ArrayLike, answers: ArrayLike | None) -> Answers:
         """Check answers; number the rows of the other table after those of the first."""
         if not hasattr(self, "pairs_"):
             raise ValueError("This DuplicateFinder has no records yet: call fit first.")
@@ -335,14 +373,17 @@ class DuplicateFinder(BaseEstimator):
                 for side, size in zip(rows.T, sizes, strict=True)
             ]
             rows = np.column_stack([sides[0], sides[1] + self.n_])
-        given = np.asarray(answers)
-        if given.dtype.kind in "iu":
-            given = given > 0
-        return PairLabels.make(self.n_all_, None, Marks(rows, given, rows=self.n_all_))
+        return Answers.of(self.n_all_, Rows(self.n_all_).numbers(rows, width=2), answers)
 
     def _named(self, pairs: Array) -> Array:
         """Return pairs as the user numbers them."""
         return pairs - np.array([0, self.n_]) if self.links_ else pairs
+
+    def _places(self, pairs: Array, others: Array) -> tuple[Array, Array]:
+        """Return the place of each pair among others, which are in order, and which are not."""
+        keys, known = (rows @ [self.n_all_, 1] for rows in (pairs, others))
+        place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        return place, known[place] != keys
 
     def _among(self, pairs: Array, others: Array) -> Array:
         """Return which pairs are also among the others."""
@@ -356,30 +397,40 @@ class DuplicateFinder(BaseEstimator):
         parts = np.array_split(pairs, len(pairs) // _PAIRS_AT_ONCE + 1)
         return np.concatenate([model.margins(self.similarities_(part)) for part in parts])
 
-    def _model(self, features: Array, same: Array) -> PairModel:
+    def _model(self, features: Array, same: Array, times: Array | int = 1) -> PairModel:
         """Learn from answers."""
-        return self.prior_.learned(features, same, self.features_)
+        return self.prior_.learned(features, same, self.features_, times)
 
-    def _held_out(self, features: Array, same: Array) -> Array:
+    def _weigh(self, said: Answers) -> tuple[PairModel, Curves, Array]:
+        """Return the model, its calibration, and how likely each answered pair is the same."""
+        features = self.similarities_(said.pairs)
+        model = self._model(features, said.same, said.times)
+        known = np.stack([model.margins(features), self._held_out(features, said)])
+        curves = Curves.given(known, said.same, said.times)
+        return model, curves, curves.truth().mean(axis=1)
+
+    def _held_out(self, features: Array, said: Answers) -> Array:
         """Return the cross-validated margins of the answered pairs."""
+        same = said.same
         margins = np.empty(len(same))
         order = np.argsort(np.random.default_rng(0).permutation(len(same)))
         fold = deal_classes(same.astype(np.intp), _FOLDS, order)
         for number in np.unique(fold):
             out = fold == number
-            margins[out] = self._model(features[~out], same[~out]).margins(features[out])
+            model = self._model(features[~out], same[~out], said.times[~out])
+            margins[out] = model.margins(features[out])
         return margins
 
     def _lined(
-        self, model: PairModel, labels: PairLabels, known: Array, precision: float | None
+        self, model: PairModel, curves: Curves, precision: float | None
     ) -> tuple[Array, Array, Line]:
         """Return candidates, their margins and the line; look farther where groups are large."""
         candidates, margins = self.pairs_, model.margins(self.features_)
         k = self.n_neighbors
         while True:
-            line = Line.draw(known, labels.similar, margins, precision)
+            line = Line.draw(curves, margins, precision)
             counts = np.bincount(candidates[margins >= line.margin].ravel(), minlength=self.n_all_)
-            full = np.flatnonzero(counts >= k)
+            full = np.flatnonzero(counts >= 0.5 * k)
             k *= 2
             if len(full) == 0 or k > _MOST_NEIGHBORS:
                 return candidates, margins, line
@@ -394,3 +445,13 @@ class DuplicateFinder(BaseEstimator):
         for name, weight in zip(self.similarities_.columns, model.weights.tolist(), strict=True):
             shares[name] = shares.get(name, 0.0) + abs(weight) / total
         return shares
+
+
+def _note(wanted: float | None, reachable: float, reached: float) -> str:
+    """Say in words if the wanted precision cannot be reached; "" if it can."""
+    if wanted is None or reachable >= wanted:
+        return ""
+    return (
+        f"A precision of {wanted:g} cannot be reached with these answers: "
+        f"{min(reached, reachable):.3f} is expected of the new pairs. More answers may reach more."
+    )

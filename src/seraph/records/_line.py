@@ -3,77 +3,136 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import default_rng
-from scipy.special import expit, log_expit
+from scipy.special import expit
 
 from .._decisions._threshold import Interval
 from .._utils._typing import Array
 
-# Scale of the Cauchy prior on the slope, per standard deviation of the margin. Gelman, Jakulin,
-# Pittau and Su (2008) propose 2.5 for a logistic regression. Its heavy tail leaves room for
-# answers that the margin tells apart without error.
-_SCALE = 2.5
-_SLOPES = np.geomspace(0.1, 500.0, 121)
-_PLACES, _BETWEEN = 121, 41  # of the curve's middle: over the whole range, and where kinds meet
+# Spread of the logarithm of the slope under its prior, a normal distribution around 0: margins
+# are logits already, so that a slope of 1 is expected. Chosen on four sets, see
+# benchmarks/RESULTS.md.
+_SPREAD = 0.5
+_SLOPES = np.geomspace(0.1, 500.0, 81)
+_PLACES, _BETWEEN = 81, 41  # of the curve's middle: over the whole range, and where kinds meet
 _BESIDE = 0.5  # standard deviations beyond the answers that the middle may lie
+# Lapse rates, and the prior on them, a beta distribution: five answers in a hundred are wrong, on
+# average, and none is likelier than any other number.
+_LAPSES = np.geomspace(0.002, 0.25, 12)
+_PRIOR = 1.0, 19.0
 _CURVES = 400  # samples of the posterior
 _OUTCOMES = 5  # Poisson draws for each of them
 # Percentiles. A range of 95 % would end at 2.5 and 97.5 if the answers were a random sample and
 # one curve were right; on the choosing sets the truth then was above the range too often.
-_ENDS = (1.0, 50.0, 99.9)
+_ENDS = (1.0, 99.9)
 # Margins at which the curves are computed, and interpolated linearly in between: with millions of
 # pairs a fraction of the work.
-_KNOTS = 4096
+_KNOTS = 1024
 _NEARLY = 0.005  # of the best precision: where the wanted one is out of reach
 
 
 @dataclass(frozen=True)
+class Curves:
+    r"""Sample of the posterior of calibration curves.
+
+    A curve says how likely a pair with the margin f is the same, :math:`p(f) = \sigma(a + b f)`,
+    and how likely an answer is wrong, whatever the pair: the lapse rate :math:`\epsilon`. So an
+    answer is "same" with probability :math:`\epsilon + (1 - 2 \epsilon) p(f)`. Without lapses a
+    single wrong "same" far down would flatten all curves.
+
+    Parameters
+    ----------
+    margins : ndarray of shape (k, n)
+        Margins of the answered pairs, by k ways to know them.
+    same : ndarray of bool of shape (n,)
+        The answers.
+    times : ndarray of int of shape (n,)
+        How often each pair was answered: twice, and the lapse rate is squared.
+    intercepts, slopes, lapses : ndarray of shape (k, n_curves)
+        The numbers a, b and :math:`\epsilon`.
+    """
+
+    margins: Array
+    same: Array
+    times: Array
+    intercepts: Array
+    slopes: Array
+    lapses: Array
+
+    @classmethod
+    def given(
+        cls, margins: Array, same: Array, times: Array | None = None, strength: float = 1.0
+    ) -> Curves:
+        """Sample the curves of each way to know the margins; `strength` multiplies the answers."""
+        times = np.ones(len(same), dtype=np.intp) if times is None else times
+        sampled = [sampled_curves(some, same, times, strength) for some in margins]
+        parts = (np.stack(part) for part in zip(*sampled, strict=True))
+        return cls(margins, same, times, *parts)
+
+    def probability(self, margins: Array) -> Array:
+        """Return the probability that pairs are the same, by all curves: the last axis."""
+        a, b = self.intercepts.ravel(), self.slopes.ravel()
+        p: Array = expit(a + np.multiply.outer(margins, b))
+        return p
+
+    def n_wrong(self) -> Interval:
+        """Return the expected number of wrong answers, with its range."""
+        return interval(np.abs(self.truth() - self.same[:, np.newaxis]).sum(axis=0))
+
+    def truth(self) -> Array:
+        """Return how likely each answered pair is the same, given its answer, by all curves.
+
+        By Bayes' theorem, a "same" multiplies the odds by (1 - eps) / eps, a "different" divides.
+        """
+        a, b, lapses = (p[:, np.newaxis] for p in (self.intercepts, self.slopes, self.lapses))
+        lapses = lapses ** self.times[:, np.newaxis]
+        sign = np.where(self.same, 1.0, -1.0)[:, np.newaxis]
+        odds = sign * (np.log1p(-lapses) - np.log(lapses))
+        return np.concatenate(list(expit(a + b * self.margins[..., np.newaxis] + odds)), axis=1)
+
+
+@dataclass(frozen=True)
 class Line:
-    r"""Decision threshold on the margin, and the posterior of the calibration curve.
+    r"""Decision threshold on the margin.
 
     Answered pairs are no random sample of the candidates. But as far as they were chosen by their
     similarities, they do tell how likely a pair with a given margin f is the same. A hundred
-    answers leave many curves :math:`p(f) = \sigma(a + b f)` possible; `curves_given` samples them
-    from their posterior. Margins in the training set are too optimistic, and cross-validated
-    ones, of models with fewer answers, too pessimistic: half the curves are from each. With the
-    mean :math:`\bar p` of the curves and the margins of all candidates, a threshold t is expected
-    to reach
+    answers leave many curves possible. Margins in the training set are too optimistic, and
+    cross-validated ones, of models with fewer answers, too pessimistic: half the curves are from
+    each. With the mean :math:`\bar p` of the curves and the margins of all candidates, a threshold
+    t is expected to reach
 
     .. math:: \text{precision}(t) = \frac{\sum_{f_k \ge t} \bar p(f_k)}{\#\{f_k \ge t\}}.
 
     Parameters
     ----------
+    curves : Curves
+        The posterior.
     margin : float
         Margin from which pairs are accepted.
     reachable : float
         The best expected precision of any line.
-    intercepts, slopes : ndarray of shape (n_curves,)
-        The numbers a and b of each curve.
     knots, heights : ndarray of shape (n_knots,)
         Margins, and the mean of the curves there.
     """
 
+    curves: Curves
     margin: float
     reachable: float
-    intercepts: Array
-    slopes: Array
     knots: Array
     heights: Array
 
     @classmethod
-    def draw(
-        cls, answered: Array, same: Array, margins: Array, precision: float | None = None
-    ) -> Line:
+    def draw(cls, curves: Curves, margins: Array, precision: float | None = None) -> Line:
         """Draw the lowest line whose expected precision is at least `precision`.
 
         Parameters
         ----------
-        answered : ndarray of shape (k, n)
-            Margins of the answered pairs, by k ways to know them, each with its own curves.
-        same : ndarray of bool of shape (n,)
-            The answers.
+        curves : Curves
+            The posterior.
         margins : ndarray of shape (m,)
             Margins of the candidates.
         precision : float, optional
@@ -81,11 +140,9 @@ class Line:
             reachable one is drawn. By default, pairs that are likelier the same than different
             are accepted.
         """
-        curves = [curves_given(margins_of, same) for margins_of in answered]
-        a, b = (np.concatenate(parts) for parts in zip(*curves, strict=True))
         ordered = np.sort(margins)[::-1]
         knots = np.linspace(ordered[-1], ordered[0], _KNOTS)
-        heights = expit(a + np.multiply.outer(knots, b)).mean(axis=1)
+        heights = curves.probability(knots).mean(axis=1)
         p = np.interp(ordered, knots, heights)
         expected = np.cumsum(p) / np.arange(1, len(p) + 1)
         if precision is None:
@@ -94,7 +151,7 @@ class Line:
             wanted = min(precision, expected.max() - _NEARLY)
             last = int(np.flatnonzero(expected >= wanted)[-1])
         margin = float(np.mean(ordered[last : last + 2]))
-        return cls(margin, float(expected.max()), a, b, knots, heights)
+        return cls(curves, margin, float(expected.max()), knots, heights)
 
     def probability(self, margins: Array) -> Array:
         """Return the probability that pairs with these margins are the same."""
@@ -105,68 +162,67 @@ class Line:
         """The probability at the line."""
         return float(self.probability(np.array(self.margin)))
 
-    def note(self, precision: float | None) -> str:
-        """Say in words if the wanted precision cannot be reached; "" if it can."""
-        if precision is None or self.reachable >= precision:
-            return ""
-        return (
-            f"A precision of {precision:g} cannot be reached with these answers: the best expected"
-            f" one is {np.floor(1e3 * self.reachable) / 1e3:g}, and the pairs found are close to "
-            "it. More answers may reach more."
-        )
 
-    def predicted(self, taken: Array, left: Array, sure: int = 0) -> tuple[Interval, Interval]:
-        """Predict the precision and the recall of taking some pairs and leaving the others.
+class Outcome(NamedTuple):
+    """What a decision is worth, as (value, low, high): of all pairs, and of those not answered."""
 
-        Each curve says how many of the pairs taken are wrong and how many others are missed, on
-        average. The counts themselves are sums of rare events: Poisson.
-
-        Parameters
-        ----------
-        taken, left : ndarray
-            Margins of the pairs that were taken, and of the others.
-        sure : int, default=0
-            Number of other pairs that were taken and are known to be right.
-
-        Returns
-        -------
-        precision, recall : (value, low, high)
-            The middle, and the ends of a range. The recall is that among the candidates.
-        """
-        rng = default_rng(0)
-        shape = _OUTCOMES, len(self.slopes)
-        wrong = rng.poisson(self._counts(taken, -1.0), size=shape)
-        missed = rng.poisson(self._counts(left, 1.0), size=shape)
-        total = sure + len(taken)
-        right = total - np.minimum(wrong, len(taken))
-        return _interval(right / max(total, 1)), _interval(right / np.maximum(right + missed, 1))
-
-    def _counts(self, margins: Array, sign: float) -> Array:
-        """Return how many of some pairs each curve expects to be the same, or not (sign -1)."""
-        knots, weights = _binned(margins)
-        counts: Array = weights @ expit(sign * (self.intercepts + np.outer(knots, self.slopes)))
-        return counts
+    precision: Interval
+    recall: Interval
+    n_same: Interval
+    new_precision: Interval
+    new_recall: Interval
 
 
-def curves_given(margins: Array, same: Array) -> tuple[Array, Array]:
-    r"""Sample calibration curves :math:`p = \sigma(a + b f)` from their posterior.
+def outcome(curves: Curves, taken: Array, left: Array, kept: Array) -> Outcome:
+    """Predict what taking some pairs and leaving the others is worth.
 
-    In standard deviations of the margin, a curve has a slope :math:`\beta > 0` with a Cauchy
-    prior, and a middle :math:`\tau`, where p is 1/2, with a uniform prior over the range of the
-    answers and a little beyond. The posterior is computed on a grid, and represented by curves at
-    evenly spaced levels of its cumulative sum: no chance is involved.
+    Each curve says how many of the pairs taken are wrong and how many others are missed, on
+    average. The counts themselves are sums of rare events: Poisson.
 
     Parameters
     ----------
-    margins : ndarray of shape (n,)
-        Margins of answered pairs.
-    same : ndarray of bool of shape (n,)
-        The answers.
+    curves : Curves
+        The posterior.
+    taken, left : ndarray
+        Margins of the pairs without an answer that were taken, and of the others.
+    kept : ndarray of bool of shape (n,)
+        Which of the answered pairs were taken.
+    """
+    rng = default_rng(0)
+    shape = _OUTCOMES, curves.slopes.size
+    truth = curves.truth()
+    wrong = np.minimum(rng.poisson(_counts(curves, taken, -1.0), size=shape), len(taken))
+    missed = rng.poisson(_counts(curves, left, 1.0), size=shape)
+    spoilt = np.minimum(rng.poisson((1.0 - truth[kept]).sum(axis=0), size=shape), kept.sum())
+    denied = rng.poisson(truth[~kept].sum(axis=0), size=shape)
+    ranges = []
+    for n, bad, lost in (
+        (len(taken) + int(kept.sum()), wrong + spoilt, missed + denied),
+        (len(taken), wrong, missed),
+    ):
+        right = n - bad
+        precision, recall = right / max(n, 1), right / np.maximum(right + lost, 1)
+        ranges += [interval(precision), interval(recall), interval(right + lost)]
+    return Outcome(*ranges[:5])
 
-    Returns
-    -------
-    a, b : ndarray of shape (n_curves,)
-        Intercepts and slopes.
+
+def _counts(curves: Curves, margins: Array, sign: float) -> Array:
+    """Return how many of some pairs each curve expects to be the same, or not (sign -1)."""
+    knots, weights = _binned(margins)
+    a, b = curves.intercepts.ravel(), curves.slopes.ravel()
+    counts: Array = weights @ expit(sign * (a + np.outer(knots, b)))
+    return counts
+
+
+def sampled_curves(
+    margins: Array, same: Array, times: Array, strength: float = 1.0
+) -> tuple[Array, Array, Array]:
+    r"""Sample intercepts, slopes and lapse rates from their posterior.
+
+    A curve has a slope b whose logarithm has a normal prior, and a middle, where p is 1/2, with a
+    uniform prior over the range of the answers and a little beyond. The lapse rate has a beta
+    prior. The posterior is computed on a grid, and represented by curves at
+    evenly spaced levels of its cumulative sum: no chance is involved.
     """
     center, scale = margins.mean(), margins.std() or 1.0
     x, sign = (margins - center) / scale, np.where(same, 1.0, -1.0)
@@ -176,17 +232,24 @@ def curves_given(margins: Array, same: Array) -> tuple[Array, Array]:
         np.linspace(x.min() - _BESIDE, x.max() + _BESIDE, _PLACES),
         np.linspace(lowest, highest, _BETWEEN),
     )
-    # The grid of slopes is even in their logarithm, so each stands for a share of its own size.
-    prior = np.log(_SLOPES) - np.log1p((_SLOPES / _SCALE) ** 2)
     logits = sign * (x - places[:, np.newaxis])
-    found = np.array([log_expit(slope * logits).sum(axis=1) for slope in _SLOPES])
+    found = np.empty((len(_SLOPES), len(_LAPSES), len(places)))
+    for k, slope in enumerate(_SLOPES):
+        right = expit(slope * logits)
+        for m, lapse in enumerate(np.power.outer(_LAPSES, times)):
+            found[k, m] = np.log(lapse + (1.0 - 2.0 * lapse) * right).sum(axis=1)
+    found *= strength
+    # The grids of slopes and lapses are even in the logarithm: a lapse stands for a share of its
+    # own size.
+    found -= (0.5 * (np.log(_SLOPES / scale) / _SPREAD) ** 2)[:, np.newaxis, np.newaxis]
+    prior = _PRIOR[0] * np.log(_LAPSES) + (_PRIOR[1] - 1.0) * np.log1p(-_LAPSES)
     found += prior[:, np.newaxis]
     mass = np.exp(found - found.max()) * np.gradient(places)
     levels = (np.arange(_CURVES) + 0.5) / _CURVES * mass.sum()
     chosen = np.searchsorted(np.cumsum(mass), levels)
-    which, where = np.unravel_index(chosen, mass.shape)
+    which, lapse, where = np.unravel_index(chosen, mass.shape)
     slopes = _SLOPES[which] / scale
-    return -slopes * (scale * places[where] + center), slopes
+    return -slopes * (scale * places[where] + center), slopes, _LAPSES[lapse]
 
 
 def _binned(values: Array) -> tuple[Array, Array]:
@@ -204,6 +267,7 @@ def _binned(values: Array) -> tuple[Array, Array]:
     return knots, weights
 
 
-def _interval(values: Array) -> Interval:
-    low, middle, high = np.percentile(values, _ENDS).tolist()
-    return middle, low, high
+def interval(values: Array) -> Interval:
+    """Return the mean, and the ends of a range of 95 %."""
+    low, high = np.percentile(values, _ENDS).tolist()
+    return min(max(float(values.mean()), low), high), low, high

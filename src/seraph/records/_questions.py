@@ -10,8 +10,9 @@ import numpy as np
 from .._utils._typing import Array
 
 # Probabilities that answers leave open, and the share of the questions about such pairs. The
-# others are a sample of all pairs, which shows where the model is sure and wrong.
-_OPEN, _SHARE = (0.02, 0.98), 2 / 3
+# others are a sample of all pairs, which shows where the model is sure and wrong; this share of
+# them is below the line, where recall is decided.
+_OPEN, _SHARE, _BELOW = (0.02, 0.98), 2 / 3, 3 / 4
 
 
 def spread_evenly(values: Array, n: int, rng: np.random.Generator) -> Array:
@@ -33,32 +34,53 @@ def spread_evenly(values: Array, n: int, rng: np.random.Generator) -> Array:
 
 
 def open_questions(p: Array, n: int, rng: np.random.Generator) -> Array:
-    r"""Order pairs by what there is to learn from them; every third is of a sample of all.
+    r"""Order pairs by what there is to learn from them: the first `n` are the questions.
 
-    The sample is stratified: pairs that are likelier the same take turns with the others. Of each
-    kind it takes a pair in proportion to :math:`\sqrt{p (1 - p)}`: Neyman's allocation, which
-    estimates a total best.
+    Two thirds are spread evenly over the probabilities that are open. The others are a random
+    sample, most of it of pairs that are likelier different, stratified by probability: each
+    stratum has the same sum of :math:`\sqrt{p (1 - p)}`, and one pair in it is chosen in
+    proportion to that. This is Neyman's allocation, which estimates a total best.
 
     Examples
     --------
     >>> p = np.array([0.001, 0.3, 0.5, 0.7, 0.999])
-    >>> sorted(open_questions(p, 3, np.random.default_rng(0))[:2].tolist())
+    >>> sorted(open_questions(p, 4, np.random.default_rng(0))[:4:2].tolist())
     [1, 3]
     """
     unsure = np.flatnonzero((p > _OPEN[0]) & (p < _OPEN[1]))
-    wanted = max(1, round(_SHARE * n))
-    near = unsure[spread_evenly(p[unsure], wanted, rng)]
-    # The Gumbel trick samples without replacement.
-    chance = 0.5 * np.log(np.maximum(p * (1.0 - p), 1e-12)) + rng.gumbel(size=len(p))
-    sampled = np.argsort(-chance, kind="stable")
-    above = p[sampled] >= 0.5
-    turn = np.where(above, 2 * np.cumsum(above), 2 * np.cumsum(~above) + 1)
-    away = sampled[np.argsort(turn, kind="stable")]
-    place = np.arange(len(near))
-    rank = np.concatenate([place // 2 * 3 + place % 2, 3 * np.arange(len(away)) + 2])
-    order = np.concatenate([near, away])[np.argsort(rank, kind="stable")]
+    near = unsure[spread_evenly(p[unsure], max(1, round(_SHARE * n)), rng)]
+    size = np.sqrt(np.maximum(p * (1.0 - p), 1e-12))
+    above, below = (
+        some[_stratified(p[some], size[some], max(1, round(share * (1.0 - _SHARE) * n)), rng)]
+        for some, share in (
+            (np.flatnonzero(p >= 0.5), 1.0 - _BELOW),
+            (np.flatnonzero(p < 0.5), _BELOW),
+        )
+    )
+    away = _taking_turns((above, 1.0 - _BELOW), (below, _BELOW))
+    order = _taking_turns((near, _SHARE), (away, 1.0 - _SHARE))
     _, first = np.unique(order, return_index=True)
     return order[np.sort(first)]
+
+
+def _taking_turns(*parts: tuple[Array, float]) -> Array:
+    """Merge sequences, so that each has its share of any beginning."""
+    turn = np.concatenate([(np.arange(len(some)) + 0.5) / share for some, share in parts])
+    return np.concatenate([some for some, _ in parts])[np.argsort(turn, kind="stable")]
+
+
+def _stratified(p: Array, size: Array, n: int, rng: np.random.Generator) -> Array:
+    """Order pairs so that the first `n` are one of each stratum of `p`, the strata shuffled."""
+    order = np.argsort(p, kind="stable")
+    total = np.cumsum(size[order])
+    stratum = np.empty(len(p), dtype=np.intp)
+    stratum[order] = np.minimum(n * (total - 0.5 * size[order]) / total[-1:], n - 1)
+    # The Gumbel trick samples without replacement.
+    sampled = np.argsort(-np.log(size) - rng.gumbel(size=len(p)), kind="stable")
+    sampled = sampled[np.argsort(stratum[sampled], kind="stable")]
+    ordered = stratum[sampled]
+    turn = np.arange(len(p)) - np.searchsorted(ordered, ordered)
+    return sampled[np.lexsort([rng.permutation(n)[ordered], turn])]
 
 
 def without_repeats(pairs: Array, n: int) -> Array:

@@ -21,6 +21,8 @@ WHOLE, RIVALS = "(whole record)", "(best match)"
 _SHORT = 50
 _WORDS = 1.5  # per cell: with fewer, words say nothing that letters do not
 _PAIRS_AT_ONCE = 50_000
+# How much more than others the match against rivals usually counts. Chosen, see `_model`.
+_FIRST = 4.0
 
 Compare = Callable[[Array, Array], Array]
 
@@ -45,8 +47,9 @@ class Similarities:
     ----------
     columns : list of str
         The column of each feature.
-    signed : ndarray of bool
-        Which features may only speak for a pair the larger they are: all but missing cells.
+    usual : ndarray of shape (n_features,)
+        How much each feature usually counts, in proportion. It may only speak for a pair the
+        larger it is. 0 for missing cells, which may speak for it, against it, or not at all.
     n_columns : int
         Number of columns whose cells differ.
     vectors : sparse matrix or None
@@ -55,7 +58,7 @@ class Similarities:
     """
 
     def __init__(self, columns: Mapping[str, Array], text: Collection[str] = ()) -> None:
-        features: list[tuple[str, Compare, bool]] = []
+        features: list[tuple[str, Compare, float]] = []
         whole = []
         for name, values in columns.items():
             cells = texts_of(values)
@@ -67,15 +70,15 @@ class Similarities:
             present = cells != "" if numbers is None else np.isfinite(numbers)
             known = cells[present]
             if len(known) and np.any(known != known[0]):
-                features += [(name, partial(_where_present, way, present), True) for way in ways]
+                features += [(name, partial(_where_present, way, present), 1.0) for way in ways]
                 if not present.all():
-                    features.append((name, partial(_missing, present), False))
+                    features.append((name, partial(_missing, present), 0.0))
         self.n_columns = len({name for name, _, _ in features})
         self.vectors: Any = _whole_vectors(whole) if whole else None
-        features.append((WHOLE, partial(_cosine, self.vectors), True))
+        features.append((WHOLE, partial(_cosine, self.vectors), 1.0))
         self._compare = [compare for _, compare, _ in features]
         self.columns = [*(name for name, _, _ in features), RIVALS, RIVALS]
-        self.signed = np.array([*(signed for _, _, signed in features), True, True])
+        self.usual = np.array([*(usual for _, _, usual in features), _FIRST, _FIRST])
 
     def score(self, pairs: Array) -> Array:
         """Return the mean cosine of letters and words of whole records."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ._tables import InputTable
 
 _LEAST_SURE = 5  # pairs to show
+_SUSPICIOUS = 20  # answers to list
 _CELL, _RECORD = 30, 70  # letters of a cell, and of a record, to show
 
 
@@ -104,7 +105,8 @@ def duplicates(
 
     First get pairs to answer: --ask answers.csv. Fill in the column similar (1 for the same, 0
     for different) and pass the file with --pairs. The output has one row for each record that has
-    a duplicate, with the number of its group.
+    a duplicate, with the number of its group. Answers that look wrong are listed and set aside;
+    --ask asks them again first, and the last answer counts.
 
     Example: seraph duplicates people.csv --id id --ask answers.csv
 
@@ -132,6 +134,7 @@ def duplicates(
     if against is not None:
         tables.append(read_table(against, **written))
     check_records(tables, id_column)
+    _keep_answers(ask)
     answers = _answers(tables, pairs, id_column) if pairs else ()
     with progress_bar() as progress:
         task = progress.add_task("Comparing neighbors", total=2)
@@ -146,12 +149,30 @@ def duplicates(
         else:
             found = finder.find(*answers, precision=precision, one_to_one=one_to_one)
     if ask is not None:
-        _write_questions(ask, asked, tables, id_column)
+        _write_questions(ask, asked, tables, id_column, answers[0] if answers else asked[:0])
         return
     _write_found(found, tables, id_column, output, pairs_out)
-    _summarize(found, tables, id_column, answers[1])
+    _summarize(found, tables, id_column, answers)
     if output is None and pairs_out is None:
         say("To keep the groups, name a file with -o.")
+
+
+def _keep_answers(path: Path | None) -> None:
+    """Refuse to write questions over a file that has answers."""
+    from ._tables import STDOUT, read_table
+
+    if path is None or path == STDOUT or not path.exists():
+        return
+    table = read_table(path)
+    if "similar" not in (table.names or ()):
+        return
+    cells = table.cells("similar").to_pylist()
+    n = sum(cell is not None and str(cell).strip() not in ("", "nan") for cell in cells)
+    if n:
+        raise ValueError(
+            f"{path} has {n} answers, which --ask would write over: name another file, or move "
+            "this one away."
+        )
 
 
 def _answers(
@@ -170,7 +191,43 @@ def _answers(
             "No pair is answered yet: fill in the column similar, 1 for the same and 0 for "
             "different."
         )
-    return rows - _offsets(tables), same
+    rows = rows - _offsets(tables)
+    _warn_of_changes(tables, rows, same, id_column)
+    return rows, same
+
+
+def _warn_of_changes(
+    tables: Sequence[InputTable], rows: Array, same: Array, id_column: str | None
+) -> None:
+    """Name the pairs that were answered both ways."""
+    last: dict[tuple[int, ...], bool] = {}
+    changed: dict[tuple[int, ...], None] = {}
+    for key, answer in zip(_keys(tables, rows), same.tolist(), strict=True):
+        if last.setdefault(key, answer) != answer:
+            changed[key] = None
+        last[key] = answer
+    if changed:
+        ends = tables[0], tables[-1]
+        named = [
+            " and ".join(_name(t, row, id_column) for t, row in zip(ends, key, strict=True))
+            for key in changed
+        ]
+        count = "1 pair was" if len(named) == 1 else f"{len(named)} pairs were"
+        warnings.warn(
+            f"{count} answered both ways, and the last answer counts: "
+            f"{'; '.join(named[:_LEAST_SURE])}{'; ...' if len(named) > _LEAST_SURE else ''}.",
+            stacklevel=2,
+        )
+
+
+def _keys(tables: Sequence[InputTable], pairs: Array) -> list[tuple[int, ...]]:
+    """Return pairs as keys; within one table, the order of the two rows does not count."""
+    return [tuple(pair if len(tables) == 2 else sorted(pair)) for pair in pairs.tolist()]
+
+
+def _name(table: InputTable, row: int, id_column: str | None) -> str:
+    """Return what a row is called: its id, or its number."""
+    return str(row) if id_column is None else str(table.cells(id_column)[row].as_py())
 
 
 def _offsets(tables: Sequence[InputTable]) -> list[int]:
@@ -192,7 +249,7 @@ def _ids(tables: Sequence[InputTable], pairs: Array, id_column: str | None) -> d
 
 
 def _write_questions(
-    path: Path, asked: Array, tables: Sequence[InputTable], id_column: str | None
+    path: Path, asked: Array, tables: Sequence[InputTable], id_column: str | None, known: Array
 ) -> None:
     """Write pairs side by side, with a column for the answer."""
     import numpy as np
@@ -208,9 +265,12 @@ def _write_questions(
             if name != id_column and name in (table.names or ()):
                 columns.setdefault(f"{name} ({end})", table.cells(name).take(rows))
     put_table(path, columns)
-    result(n_pairs=len(asked))
+    answered = set(_keys(tables, known))
+    n_again = sum(key in answered for key in _keys(tables, asked))
+    result(n_pairs=len(asked), n_again=n_again)
+    again = f", the first {n_again} again, because their answers look wrong" if n_again else ""
     say(
-        f"{path}: {len(asked)} pairs. Fill in the column similar (1 for the same, 0 for "
+        f"{path}: {len(asked)} pairs{again}. Fill in the column similar (1 for the same, 0 for "
         "different), then run the command again with --pairs in place of --ask."
     )
 
@@ -222,15 +282,20 @@ def _write_found(
     output: Path | None,
     pairs_out: Path | None,
 ) -> None:
+    ranges = ("precision", "recall", "new_precision", "new_recall", "more_recall", "n_same")
     result(
         n_groups=found.n_groups,
         n_pairs=len(found.pairs),
+        n_new=found.n_new,
         n_candidates=found.n_candidates,
         threshold=found.threshold,
         note=found.note,
-        precision=dict(zip(("value", "low", "high"), found.precision, strict=True)),
-        recall=dict(zip(("value", "low", "high"), found.recall, strict=True)),
+        suspicious=found.suspicious.tolist(),
         shares=found.weights,
+        **{
+            name: dict(zip(("value", "low", "high"), getattr(found, name), strict=True))
+            for name in (*ranges, "n_wrong")
+        },
     )
     if output is not None:
         put_table(output, _records(found, tables))
@@ -276,32 +341,40 @@ def _records(found: Duplicates, tables: Sequence[InputTable]) -> dict[str, Any]:
 
 
 def _summarize(
-    found: Duplicates, tables: Sequence[InputTable], id_column: str | None, same: Array
+    found: Duplicates,
+    tables: Sequence[InputTable],
+    id_column: str | None,
+    answers: tuple[Array, ...],
 ) -> None:
     import numpy as np
 
     groups = np.concatenate([found.group, found.other_group])
     sizes = np.bincount(groups[groups >= 0], minlength=1)
+    same = answers[1]
+    said = f"{same.sum()} the same, {(~same).sum()} different"
     show_facts(
         [
             ["records", " and ".join(f"{table.n_rows:,}" for table in tables)],
-            ["answers", f"{same.sum()} the same, {(~same).sum()} different"],
+            ["answers", f"{said}; about {_range(found.n_wrong)} wrong"],
             ["candidates", f"{found.n_candidates:,} pairs of neighbors"],
+            ["duplicates", f"about {_range(found.n_same)} of them"],
             ["found", f"{len(found.pairs):,} pairs in {found.n_groups:,} groups"],
             ["largest group", f"{sizes.max()} records"],
-            ["precision", _interval(found.precision)],
-            ["recall", f"{_interval(found.recall)} of the candidates that are the same"],
+            ["new", f"{found.n_new:,} pairs that you did not answer"],
+            ["precision, new", _interval(found.new_precision)],
+            ["recall, new", _interval(found.new_recall)],
+            ["recall, all", f"{_interval(found.recall)} of the candidates that are the same"],
+            ["50 more answers", f"recall known to {_ends_of(found.more_recall)}, or about"],
         ],
         "Duplicates; precision and recall are expected ones, from the answers",
     )
+    _show_suspicious(found, tables, id_column, answers)
     shares = sorted(found.weights.items(), key=lambda item: -item[1])
     rows = [[name, f"{100 * share:.1f} %"] for name, share in shares]
     show([["column", "share"], *rows], "What matters: share of the weights")
-    lines = []
-    for place in np.argsort(found.probability, kind="stable")[:_LEAST_SURE]:
-        for _, table, (row,) in _ends(tables, found.pairs[[place]]):
-            name, record = _short(table, int(row), id_column)
-            lines.append([f"{found.probability[place]:.3f}", name, record])
+    least = np.argsort(found.probability, kind="stable")[:_LEAST_SURE]
+    sure = [f"{found.probability[place]:.3f}" for place in least]
+    lines = _side_by_side(found.pairs[least], sure, tables, id_column)
     if lines:
         heads = ["probability", "row", "record"]
         show([heads, *lines], "Least sure: look at these", numbers=slice(0, 1))
@@ -309,15 +382,58 @@ def _summarize(
         warnings.warn(found.note, stacklevel=2)
 
 
+def _show_suspicious(
+    found: Duplicates,
+    tables: Sequence[InputTable],
+    id_column: str | None,
+    answers: tuple[Array, ...],
+) -> None:
+    """List the answers that look wrong, with both records."""
+    import numpy as np
+
+    if len(found.suspicious) == 0:
+        return
+    kinds = np.where(answers[1], "same", "different").tolist()
+    said = dict(zip(_keys(tables, answers[0]), kinds, strict=True))
+    words = [said[tuple(pair)] for pair in found.suspicious.tolist()]
+    shown = found.suspicious[:_SUSPICIOUS]
+    lines = _side_by_side(shown, words, tables, id_column)
+    count = "1 looks wrong and was" if len(words) == 1 else f"{len(words)} look wrong and were"
+    title = f"Answers: {count} set aside, the oddest first; the others say the opposite"
+    show([["answer", "row", "record"], *lines], title)
+    say("To answer these again, get questions with --pairs and --ask. The last answer counts.")
+
+
+def _side_by_side(
+    pairs: Array, first: Sequence[str], tables: Sequence[InputTable], id_column: str | None
+) -> list[list[str]]:
+    """Return the two records of each pair, one below the other, after a first cell."""
+    return [
+        [cell, *_short(table, int(row), id_column)]
+        for pair, cell in zip(pairs, first, strict=False)
+        for _, table, (row,) in _ends(tables, pair[None])
+    ]
+
+
 def _short(table: InputTable, row: int, id_column: str | None) -> tuple[str, str]:
     """Return what a row is called, and the beginnings of its cells that are not empty."""
     from ._ask_rows import text_of
 
-    texts = {name: text_of(table.cells(name)[row].as_py()) for name in table.names or ()}
-    called = str(row) if id_column is None else texts.pop(id_column)
-    return called, ", ".join(text[:_CELL] for text in texts.values() if text)[:_RECORD]
+    texts = [
+        text_of(table.cells(name)[row].as_py()) for name in table.names or () if name != id_column
+    ]
+    return _name(table, row, id_column), ", ".join(t[:_CELL] for t in texts if t)[:_RECORD]
 
 
 def _interval(values: tuple[float, float, float]) -> str:
     value, low, high = values
     return f"{value:.3f} (95 %: {low:.3f} to {high:.3f})"
+
+
+def _ends_of(values: tuple[float, float, float]) -> str:
+    return f"{values[1]:.3f} to {values[2]:.3f}"
+
+
+def _range(values: tuple[float, float, float]) -> str:
+    value, low, high = values
+    return f"{value:,.0f} (95 %: {low:,.0f} to {high:,.0f})"
