@@ -11,7 +11,7 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from ._folds import assign_folds, points_of_folds
+from ._folds import assign_folds, choose_shared_points
 
 # More pairs than these, of points of known class, are sampled.
 _MOST_PAIRS = 20_000
@@ -98,7 +98,7 @@ class HeldOut:
 
 def row_distances(model: Any, X: Any, rows: Array) -> Array:
     """Compute the learned distances of pairs of rows of `X`, by number."""
-    first, second = _mapped(model.transform, X, rows)
+    first, second = _map_pairs(model.transform, X, rows)
     return np.linalg.norm(first - second, axis=1)
 
 
@@ -112,11 +112,11 @@ def class_distances(model: Any, X: Any, rows: Array) -> Array:
     X, rows
         Points, and pairs of rows by number.
     """
-    agree = np.einsum("ij,ij->i", *_mapped(model.predict_proba, X, rows))
+    agree = np.einsum("ij,ij->i", *_map_pairs(model.predict_proba, X, rows))
     return np.clip(1.0 - agree, 0.0, 1.0)
 
 
-def _mapped(mapping: Callable[[Any], Any], X: Any, rows: Array) -> tuple[Array, Array]:
+def _map_pairs(mapping: Callable[[Any], Any], X: Any, rows: Array) -> tuple[Array, Array]:
     """Map the first and the second rows of pairs, each row of `X` once."""
     some, places = np.unique(rows, return_inverse=True)
     Z = np.asarray(mapping(_safe_indexing(X, some)), dtype=np.float64)
@@ -166,7 +166,7 @@ def measure_held_out(
     is_scaled = measure is row_distances
     spread = _spread(model, X) if is_scaled else 0.0
     kernel_values = get_tags(model).input_tags.pairwise
-    shared = np.arange(len(folds)) if from_all else points_of_folds(folds)
+    shared = np.arange(len(folds)) if from_all else choose_shared_points(folds)
     parts = []
     for number in range(folds.max() + 1):
         inside, outside = np.flatnonzero(folds == number), shared[folds[shared] != number]

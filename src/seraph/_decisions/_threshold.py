@@ -168,17 +168,17 @@ def judge_threshold(
         "n_dissimilar": int((~held.similar).sum()),
         "base_rate": base,
         **{
-            name: _interval(
+            name: _find_interval(
                 value,
                 np.array([replicate[name] for replicate in replicates]),
-                _independent_number(held.only(judged_by[name])),
+                _count_independent(held.only(judged_by[name])),
             )
             for name, value in values.items()
         },
     }
 
 
-def _independent_number(held: HeldOut) -> float:
+def _count_independent(held: HeldOut) -> float:
     """Return how many independent pairs would tell at most as much as these."""
     return max(1.0, min(effective_size(held.counts), len(np.unique(held.rows))))
 
@@ -196,7 +196,7 @@ def _rates(accepted: Array, similar: Array, weights: Array, base: float) -> dict
         }
 
 
-def _interval(value: float, replicates: Array, n: float) -> Interval:
+def _find_interval(value: float, replicates: Array, n: float) -> Interval:
     """Return the value with the ends of its 95 % interval."""
     if np.isnan(value):  # the precision of nothing
         return value, 0.0, 1.0

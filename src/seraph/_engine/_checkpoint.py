@@ -124,8 +124,8 @@ def fingerprint(
         "X": f"#{points.digest()}",
         "the labels": f"#{digest(labels.codes, labels.pairs, labels.likeness, labels.weights)}",
         "the triplets": f"#{digest(labels.triplets)}",
-        "the graph": _summary(graph),
-        **{name: _summary(value) for name, value in kept.items()},
+        "the graph": _summarize(graph),
+        **{name: _summarize(value) for name, value in kept.items()},
     }
 
 
@@ -388,7 +388,7 @@ def _seal(*row: Any) -> str:
     return digest(*(value if isinstance(value, bytes) else repr(value) for value in row))
 
 
-def _summary(value: Any) -> str:
+def _summarize(value: Any) -> str:
     """Describe a value in a few words, or by a digest if it is long."""
     if isinstance(value, Real) and not isinstance(value, bool):
         return f"{float(value)!r}".removesuffix(".0")

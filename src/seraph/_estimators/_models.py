@@ -108,10 +108,10 @@ def pair_distances(
     rows = points.reshape(-1, points.shape[2])
     check_directions(model, rows, "pairs")
     with as_numbers("pairs"):
-        return measure(model, _named(model, rows), np.arange(len(rows)).reshape(-1, 2))
+        return measure(model, _name_features(model, rows), np.arange(len(rows)).reshape(-1, 2))
 
 
-def _named(model: Any, points: Array) -> Any:
+def _name_features(model: Any, points: Array) -> Any:
     """Give points the names of the features, if the model goes by them."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:

@@ -12,7 +12,7 @@ from .._engine import (
     RegularizationPath,
     Settings,
     check_checkpoint,
-    early_stop,
+    describe_early_stop,
     fingerprint,
     follow_path,
     open_journal,
@@ -119,7 +119,7 @@ def seraph_path(
         )
         if not path.converged.all():
             left = f"{np.sum(~path.converged)} of {len(path.converged)} values of lam"
-            warn(early_stop(settings.name, left), ConvergenceWarning)
+            warn(describe_early_stop(settings.name, left), ConvergenceWarning)
     return path
 
 

@@ -85,7 +85,7 @@ class Rows:
         for name in named.flat:
             _refuse_rounded(what, name)
         row_of = {_key(name): row for row, name in enumerate(self.names.tolist())}
-        found = [_looked_up(row_of, name) for name in named.ravel().tolist()]
+        found = [_look_up(row_of, name) for name in named.ravel().tolist()]
         return np.array(found, dtype=np.intp).reshape(-1, width)
 
     def require(self, given: ArrayLike, what: str = "pairs", width: int = 2) -> Array:
@@ -141,7 +141,7 @@ def _key(name: Any) -> Any:
     return (name,) if isinstance(name, bool | np.bool_) else name
 
 
-def _looked_up(row_of: dict[Hashable, int], name: Any) -> int:
+def _look_up(row_of: dict[Hashable, int], name: Any) -> int:
     try:
         return row_of.get(_key(name), -1)
     except TypeError:  # a name that cannot be looked up is no name

@@ -75,7 +75,7 @@ def low_rank(
             # Short rows have a small gradient by P although that by A is large: continue.
             slope_tol *= 0.1
         elif wider is None:
-            of_value, of_gap = _rounding_errors(objective, here)
+            of_value, of_gap = _measure_rounding(objective, here)
             if here.gap <= tol + of_gap or _SAFETY * of_value <= evaluator.rounding:
                 return here.result(steps, converged=False, stalled=True)
             evaluator.rounding = _SAFETY * of_value  # larger than assumed: try again
@@ -123,7 +123,7 @@ def _widen(evaluator: Evaluator, here: CertifiedPoint) -> Array | None:
     return None
 
 
-def _rounding_errors(objective: MatrixFunction, here: CertifiedPoint) -> tuple[float, float]:
+def _measure_rounding(objective: MatrixFunction, here: CertifiedPoint) -> tuple[float, float]:
     """Measure the rounding errors of the value, relatively, and of the gap.
 
     Another factor of the same metric gives the same sums up to rounding errors.

@@ -237,7 +237,7 @@ def _advice(dtype: Any) -> str:
 
 
 @contextmanager
-def prepared_by(step: Any, name: str = "X") -> Iterator[None]:
+def blame_step(step: Any, name: str = "X") -> Iterator[None]:
     """Name the step of a pipeline that refuses a table."""
     try:
         yield

@@ -18,7 +18,7 @@ from .._utils._validation import check_choice, check_flag
 from ._definite import ZERO
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
-from ._points import centered_points
+from ._points import center_points
 
 # Rank of the first factor. Any will do: the solver raises or lowers it as needed.
 _FIRST_RANK = 20
@@ -176,7 +176,7 @@ class GDM(ClassicLearner):
     ) -> tuple[Array, _DissimilarDistances]:
         """Return the map to coordinates of a simple constraint, and the objective there."""
         sums = PairSums(labels, sampled=sampled)
-        used = centered_points(points[sums.rows])
+        used = center_points(points[sums.rows])
         ridge, equal = (1.0, None) if self.ridge == "auto" else (self.ridge, 0.0)
         share = ridge * labels.n_similar / labels.n_labeled
         C = _unit_constraint(used, sums, share, equal, self.diagonal)

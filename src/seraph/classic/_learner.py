@@ -66,7 +66,7 @@ class Learner(MahalanobisLearner):
             components, learned = learn()
             components = components.astype(points.dtype)
             coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
-            return self._learned(X, components, blend, coordinates, **learned, **attributes)
+            return self._set_learned(X, components, blend, coordinates, **learned, **attributes)
 
     def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
         name = type(self).__name__
@@ -151,7 +151,7 @@ class ClassicLearner(Learner, ABC):
         Parameters
         ----------
         points : ndarray of shape (n_samples, n_features), float32 or float64
-            All points; finite, but of any unit (see `without_unit`).
+            All points; finite, but of any unit (see `remove_unit`).
         labels : PairLabels
             Labels of their pairs. Marks are sure; their weights are not used, as a warning says.
 

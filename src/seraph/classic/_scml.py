@@ -19,7 +19,7 @@ from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class, smoothed_hinge
 from ._distances import pair_squares
 from ._learner import no_common_points
-from ._points import centered_points
+from ._points import center_points
 
 # Discriminants per neighborhood, and the number of anchors in a small and in a large one: our
 # choice, as the triplets here come from anchors, and in the paper from classes.
@@ -162,7 +162,7 @@ class SCML(ComparisonLearner):
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         # Far from the origin, squared distances would lose their digits.
-        Z = centered_points(points)
+        Z = center_points(points)
         triplets = neighbor_triplets(Z, labels, self.n_neighbors, self.n_impostors)
         if len(triplets) == 0:
             raise no_common_points(labels)
@@ -175,7 +175,7 @@ class SCML(ComparisonLearner):
         return triplets
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
-        Z = centered_points(points)
+        Z = center_points(points)
         near, far, unit = in_mean_distances(Z, rows)
         n_basis = min(20 * Z.shape[1], 500) if self.n_basis is None else int(self.n_basis)
         basis = local_directions(

@@ -46,7 +46,7 @@ _BUDGET = 2**20
 _SMALL, _LARGE = 2.0**-200, 2.0**200
 
 
-def checked_points(Z: Any, name: str = "Z") -> Array:
+def check_mapped(Z: Any, name: str = "Z") -> Array:
     """Check mapped points; a metric of rank 0 maps to no column at all."""
     with as_numbers(name, Z):
         points: Array = check_array(

@@ -77,7 +77,7 @@ def _tables_like(model: Any, X: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
     few = table[:: -(-len(table) // _HOLED)]
     rng = np.random.default_rng(0)
     if not text:
-        changed = [few.mask(_holes(few, rng)) if hasattr(few, "mask") else _holed(few, rng)]
+        changed = [few.mask(_holes(few, rng)) if hasattr(few, "mask") else _make_holes(few, rng)]
     else:
         numbers = [name for name in few if name not in text]
         changed = [few.assign(**few[numbers].mask(_holes(few[numbers], rng)))] if numbers else []
@@ -120,7 +120,7 @@ def _holes(rows: Any, rng: np.random.Generator) -> Array:
     return holes
 
 
-def _holed(rows: Array, rng: np.random.Generator) -> Array:
+def _make_holes(rows: Array, rng: np.random.Generator) -> Array:
     return np.where(_holes(rows, rng), np.nan, rows)
 
 

@@ -93,9 +93,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Cannot save {path.name}: there is no folder {path.parent}.")
     try:
-        content = _proved(model, zipfile.ZIP_DEFLATED)
+        content = _prove(model, zipfile.ZIP_DEFLATED)
     except ValueError:  # so many zeros that load would suspect a trap
-        content = _proved(model, zipfile.ZIP_STORED)
+        content = _prove(model, zipfile.ZIP_STORED)
     return write_whole(path, content)
 
 
@@ -245,7 +245,7 @@ def _model_in(entries: Mapping[str, bytes]) -> Any:
     return changed(model, from_file)
 
 
-def _proved(model: BaseEstimator, compression: int) -> bytes:
+def _prove(model: BaseEstimator, compression: int) -> bytes:
     """Return the content of a file, once it has been read back and found to be the model."""
     file = io.BytesIO()
     try:

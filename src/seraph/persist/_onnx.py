@@ -108,14 +108,14 @@ def to_onnx(
         )
     _check_parts(model)
     _register(skl2onnx)
-    model = _tables.unfolded(model)
+    model = _tables.unfold(model)
     names, selects = _tables.column_names(model), bool(_tables.selected_columns(model))
     types = skl2onnx.common.data_types
     number = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType
     text = _tables.text_columns(model)
 
     def convert(part: Any, inputs: list[Any]) -> Any:
-        return _converted(skl2onnx, part, inputs, number, target_opset)
+        return _convert(skl2onnx, part, inputs, number, target_opset)
 
     def convert_step(step: Any, is_text: bool) -> Any:
         kind = types.StringTensorType if is_text else number
@@ -135,7 +135,7 @@ def to_onnx(
     return graph
 
 
-def _converted(
+def _convert(
     skl2onnx: ModuleType, model: Any, inputs: list[Any], number: Any, target_opset: int | None
 ) -> Any:
     """Convert a model whose inputs have these names and types; `number` is the type of numbers."""

@@ -58,7 +58,7 @@ def text_or_missing(value: Any) -> bool:
     return isinstance(value, str) or text_of(value) == MISSING_TEXT
 
 
-def unfolded(model: Any) -> Any:
+def unfold(model: Any) -> Any:
     """Take the steps before the learner out of a classifier whose first one selects columns.
 
     skl2onnx finds columns by name only at the beginning of the outermost pipeline.
