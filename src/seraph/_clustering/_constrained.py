@@ -213,7 +213,7 @@ def _assign(cost: Array, apart: Array) -> Array:
     linked = np.unique(apart)
     own = cost[linked]
     assignment = _Assignment(own, np.searchsorted(linked, apart))
-    regret = np.ptp(np.sort(own, axis=1)[:, :2], axis=1)  # what the second choice costs more
+    regret = np.ptp(np.sort(own, axis=1)[:, :2], axis=1)  # how much more the second choice costs
     rank = np.argsort(np.argsort(regret)) / len(regret)  # breaks ties below one cluster
     for _ in linked:
         barred = (assignment.taken > 0).sum(axis=1)
@@ -332,8 +332,8 @@ class Merging:
         stale[a] = True
         for row in np.flatnonzero(stale):
             self._look_up(int(row))
-        # The merged cluster may be nearer to others than what they had (not by these linkages,
-        # except by rounding), or still be what they had.
+        # The merged cluster may be nearer to others than their nearest so far (with these
+        # linkages, only by rounding), or still be their nearest.
         closer = alive & ~self.forbidden[a] & (self.distances[a] < self.gap)
         self.gap[closer], self.nearest[closer] = self.distances[a][closer], a
         return True

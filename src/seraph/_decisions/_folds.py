@@ -81,20 +81,7 @@ def deal_classes(codes: Array, n_folds: int, order: Array) -> Array:
     """Deal the rows of known class to folds one by one, class after class.
 
     Each fold gets its share of every class, and the sizes of two folds differ by at most one row.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n,)
-        Class of each row, -1 if unknown.
-    n_folds : int
-        Number of folds.
-    order : ndarray of int of shape (n,)
-        Order in which the rows of a class are dealt.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        The fold of each row; -1 for rows of unknown class.
+    Rows of a class are dealt in the given order. Rows of unknown class have the fold -1.
 
     Examples
     --------
@@ -109,19 +96,9 @@ def deal_classes(codes: Array, n_folds: int, order: Array) -> Array:
 
 
 def choose_shared_points(fold: Array, most: int | None = None) -> Array:
-    """Return the points that the fits of all folds share: the labeled ones, and some others.
+    """Choose points for the fits of all folds: the labeled ones, and some unlabeled ones.
 
-    Parameters
-    ----------
-    fold : ndarray of int of shape (n,)
-        The fold of each point; -1 for unlabeled points.
-    most : int, optional
-        Largest number of points, as far as unlabeled ones can be left out.
-
-    Returns
-    -------
-    ndarray of int of shape (k,)
-        The points, in order.
+    There are at most `most`, unless more are labeled. `fold` is -1 for unlabeled points.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from .._marks import PairLabels
 from .._utils._typing import Array
 from ._folds import assign_folds, choose_shared_points
 
-# More pairs than these, of points of known class, are sampled.
+# Larger numbers of pairs of points of known class are sampled.
 _MOST_PAIRS = 20_000
 # Pairs of each kind that a choice needs.
 _FEWEST = 2
@@ -105,12 +105,7 @@ def row_distances(model: Any, X: Any, rows: Array) -> Array:
 def class_distances(model: Any, X: Any, rows: Array) -> Array:
     """Compute the probability that the two rows of each pair are of different classes.
 
-    Parameters
-    ----------
-    model : fitted classifier
-        Gives class probabilities; those of two rows count as independent.
-    X, rows
-        Points, and pairs of rows by number.
+    The classes of two rows count as independent.
     """
     agree = np.einsum("ij,ij->i", *_map_pairs(model.predict_proba, X, rows))
     return np.clip(1.0 - agree, 0.0, 1.0)

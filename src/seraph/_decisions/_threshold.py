@@ -137,7 +137,7 @@ def judge_threshold(
     For each fold the threshold is chosen on the others, so no pair is judged by a threshold that
     it helped to choose. The intervals come from a bootstrap of the points, since pairs that share
     a point are not independent; they are no narrower than Wilson's for as many independent pairs
-    as there are points. (Where no pair is wrong, all replicates are equal.)
+    as there are points. (If no pair is wrong, all replicates are equal.)
     """
     accepted = np.zeros(len(held.distances), dtype=bool)
     for inside, other in held.by_fold():
@@ -179,7 +179,7 @@ def judge_threshold(
 
 
 def _count_independent(held: HeldOut) -> float:
-    """Return how many independent pairs would tell at most as much as these."""
+    """Return the number of independent pairs that are at most as informative as these."""
     return max(1.0, min(effective_size(held.counts), len(np.unique(held.rows))))
 
 

@@ -54,14 +54,7 @@ def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
 def warn_of_fit(fit: Fit, settings: Settings, *, shrunk: bool) -> None:
     """Warn of a metric of rank zero, and of a fit that has not converged.
 
-    Parameters
-    ----------
-    fit : Fit
-        The fit.
-    settings : Settings
-        Its settings.
-    shrunk : bool
-        Whether there is a shrinkage target, which remains if the learned metric is zero.
+    `shrunk` says that there is a shrinkage target, which remains if the learned metric is zero.
     """
     if fit.kappa == 0.0:
         warn(

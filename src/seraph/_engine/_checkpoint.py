@@ -87,16 +87,7 @@ def open_journal(
 ) -> Iterator[Journal | None]:
     """Keep a journal while a fit runs, and remove it when the fit is complete.
 
-    Parameters
-    ----------
-    path : path or None
-        The file; None keeps no journal.
-    describe : callable
-        Returns the `fingerprint` of the fit.
-
-    Yields
-    ------
-    Journal or None
+    `describe` returns the `fingerprint` of the fit. Without a `path` there is no journal.
     """
     if path is None:
         yield None
@@ -231,7 +222,7 @@ class Journal:
             )
 
     def _create(self, fit: dict[str, str]) -> None:
-        """Create a file without sums atomically: a killed SQLite could leave a partial one."""
+        """Create an empty file atomically: SQLite, if killed, could leave a partial one."""
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.executescript(_SCHEMA)
             connection.executemany("INSERT INTO fit VALUES (?, ?)", fit.items())

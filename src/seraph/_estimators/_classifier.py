@@ -150,7 +150,7 @@ class MetricClassifier(
             )
         X = from_device(X)
         if self.estimator is None and issparse(X):
-            in_memory(X)  # refuses it in words, as every learner does
+            in_memory(X)  # raises an error that says what is wrong, as for every learner
         estimator = self._learner()
         if get_tags(estimator).regressor_tags is not None:
             raise ValueError(
@@ -318,5 +318,5 @@ def _number_classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     if classes.dtype.kind == "f" and np.isinf(classes).any():
         raise ValueError("Input y contains infinity, which cannot be a class.")
     if not (known.dtype.kind == "O" and all(isinstance(label, Integral) for label in known)):
-        check_classification_targets(known)  # it does not know whole numbers beyond 64 bits
+        check_classification_targets(known)  # it rejects integers beyond 64 bits
     return classes, codes

@@ -40,7 +40,7 @@ from ._seraph import SERAPH
 # Tolerance of the fits of folds, in units of the learner's: it changes a score by less than 0.001,
 # and the scores of the weights differ by 0.007 and more ("Selection" in benchmarks/RESULTS.md).
 _ROUGHER = 10.0
-# Held-out pairs of each kind, or triplets, that are needed to choose by.
+# Held-out pairs of each kind, or triplets, that a choice needs.
 _ENOUGH_PAIRS = 5
 
 

@@ -384,7 +384,7 @@ class KernelMetric:
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
         landmarks = self.kernel_map.landmarks
-        # A precomputed kernel has the numbers of the landmarks.
+        # The landmarks of a precomputed kernel are row numbers.
         points = two_points(u, v, landmarks.shape[1] if landmarks.ndim == 2 else None)
         return self.metric(*self.kernel_map(points))
 

@@ -26,7 +26,7 @@ from .._utils._validation import check_number, shown
 from .._utils._warnings import warn
 from ._seraph import SERAPH
 
-# Parameters of the learner that a path has no other values for.
+# Parameters of the learner that a path allows the default of only.
 _ONLY = {"gamma": None, "solver": "auto", "callback": None}
 
 

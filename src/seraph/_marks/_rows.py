@@ -137,14 +137,14 @@ def is_table(X: Any) -> bool:
 
 
 def _key(name: Any) -> Any:
-    # To Python, True is 1: a mask given as pairs would find rows.
+    # True equals 1 in Python, so a mask passed as pairs would find rows.
     return (name,) if isinstance(name, bool | np.bool_) else name
 
 
 def _look_up(row_of: dict[Hashable, int], name: Any) -> int:
     try:
         return row_of.get(_key(name), -1)
-    except TypeError:  # a name that cannot be looked up is no name
+    except TypeError:  # an unhashable value is not a name
         return -1
 
 

@@ -18,9 +18,9 @@ _ZERO_TRACE = 1e-4
 _LOWEST_SLOPE = 1e-13
 # At most this number of rows is added at a time, or as many as P has, if more. Only eigenvectors
 # whose eigenvalue is at least _STEEP of the largest become rows. benchmarks/high_rank.py measures
-# what this saves where the maximum has a high rank; the certificate does not depend on it.
+# the time that this saves if the maximum has a high rank; the certificate does not depend on it.
 _NEW_ROWS, _STEEP = 5, 0.1
-# Multiple of one measured rounding error that is taken as a bound on all.
+# A measured rounding error times this is taken as a bound on all of them.
 _SAFETY = 4.0
 # Halvings of a projected gradient step, and of the length of new rows (80 of its square): beyond
 # them the change is below the last of the 53 binary digits of the metric.

@@ -96,8 +96,8 @@ def one_blas_thread() -> AbstractContextManager[None]:
       process when the last thread has left. A forked child has the limits of the thread that
       forked, and no others.
 
-    An OpenBLAS with OpenMP has the number of its OpenMP runtime. Whatever else uses this runtime,
-    in a thread that entered, has one thread, too.
+    An OpenBLAS with OpenMP uses the thread count of its OpenMP runtime. So other code that uses
+    this runtime, in a thread that entered, has one thread, too.
     """
     return _one_thread("blas")
 

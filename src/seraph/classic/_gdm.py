@@ -244,7 +244,7 @@ def _unit_constraint(
 def _by_features(
     X: Array, scale: Array, sums: PairSums, share: float, equal: float, mean: float
 ) -> Array:
-    """Return what `_unit_constraint` does, for features of very different scales.
+    """Do the same as `_unit_constraint`, for features of very different scales.
 
     Where each feature is divided by its own share of the constraint, the identity part keeps the
     rest well conditioned, so that the root of the constraint has nearly all digits.

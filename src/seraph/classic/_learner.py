@@ -41,7 +41,7 @@ _CHOICES = {"prior": ("identity", "covariance"), "init": ("pca", "identity", "ra
 
 
 class Learner(MahalanobisLearner):
-    """Base of all learners of this package: checks of parameters, and what surrounds a fit."""
+    """Base of all learners of this package: checks parameters, and sets the fitted attributes."""
 
     _ranges: ClassVar[Ranges] = {}  # of a learner's own parameters; they replace common ones
 
@@ -59,7 +59,7 @@ class Learner(MahalanobisLearner):
     def _fit_points(
         self, X: ArrayLike, points: Array, blend: Blend, learn: Learn, **attributes: Any
     ) -> Self:
-        """Call `learn`, and set all attributes: what it returns, and those given."""
+        """Call `learn`, and set its attributes and the given ones."""
         # Matrices this small gain nothing from more threads. An underflow to zero is right,
         # whatever the user has set with `np.seterr`.
         with one_blas_thread(), np.errstate(under="ignore"):
@@ -218,9 +218,9 @@ def no_common_points(labels: PairLabels) -> ValueError:
 
 
 def check_share(name: str, value: Any, other: str = "") -> None:
-    """Raise a ValueError if a value is no number from 0 to 1, without 1.
+    """Raise a ValueError unless a value is a number of at least 0 and below 1.
 
-    `other` says what else is possible, for the message.
+    `other` names other allowed values in the message.
     """
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not (is_number and 0 <= value < 1):

@@ -208,7 +208,7 @@ def in_mean_distances(Z: Array, rows: Array) -> tuple[Array, Array, float]:
 def compose(
     near: Array, far: Array, basis: Array, beta: float, max_iter: int, tol: float
 ) -> tuple[Array, dict[str, Any]]:
-    """Weight the directions in `basis`; return the factor of the metric and what was found."""
+    """Weight the directions in `basis`; return the factor and the fitted attributes."""
     differences = (near @ basis.T) ** 2 - (far @ basis.T) ** 2
     weights, value, gap, n_iter = Hinges(differences, beta).minimize(max_iter, tol, tol)
     used = weights > 0.0
@@ -305,7 +305,7 @@ def local_directions(
 
 
 class _At(NamedTuple):
-    """The objective at some weights, and how much lower that of others can be."""
+    """The objective at some weights, and a bound on how much lower it can be."""
 
     exact: float
     smoothed: float  # with `smoothed_hinge`

@@ -81,8 +81,8 @@ class SquaredDistances:
     Attributes
     ----------
     tie : int
-        Squared distances within so many units in the last place count as equal. It is 0 if they
-        are exact: the points are whole numbers, or multiples of a power of two, and no
+        Squared distances within this number of units in the last place count as equal. It is 0 if
+        they are exact: the points are whole numbers, or multiples of a power of two, and no
         coordinate is farther than ``2**25 / sqrt(r)`` such steps from the middle of its range,
         or than 2**46 steps from zero.
 
@@ -125,7 +125,7 @@ class SquaredDistances:
         return d2
 
     def _refine(self, d2: Array, a: Array, b: Array, h: Array, k: Array) -> None:
-        """Add what the grid has left out."""
+        """Add the second term, the differences from the grid."""
         left = self._points[a] - (h + self._center)
         right = self._others[b] - (k + self._center)
         h, k = 2.0 * h + left, 2.0 * k + right
@@ -155,7 +155,7 @@ class SquaredDistances:
 
 
 def _are_exact(tables: list[Array], grids: list[Array], step: float) -> bool:
-    """Say whether the points are on the grid, and not only because they are so far away.
+    """Whether the points are on the grid, and not only because they are far away.
 
     Where floats are no finer than the grid, the differences may be due to rounding.
     """
