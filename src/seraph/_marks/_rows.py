@@ -27,7 +27,7 @@ _WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 @dataclass(frozen=True)
 class Rows:
-    """How many rows a table has, and what they are called."""
+    """The number of rows of a table, and their names."""
 
     n: int
     names: Array | None = None  # all different; None if the rows go by number

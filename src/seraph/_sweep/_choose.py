@@ -15,9 +15,9 @@ from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._points import is_chunked, is_tensor
 from ._terms import Sweep
 
-# What sums over the pairs.
+# The backends, which sum over the pairs.
 BACKENDS = ("numpy", "numba", "torch", "dask")
-# What users may ask for, beside "cuda:1" and the like.
+# Values of the parameter `backend`, beside "cuda:1" and the like.
 _CHOICES = ("auto", "cpu", *BACKENDS, "cuda", "mps")
 _DEVICE = re.compile(r"(cuda|mps)(:\d+)?")
 # A GPU pays off from this number of points on (`python -m benchmarks.gpu`).

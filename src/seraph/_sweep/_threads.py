@@ -92,8 +92,8 @@ def one_blas_thread() -> AbstractContextManager[None]:
       enter, also those of a sweep.
     - A library that is loaded while a thread is inside keeps its number until the next time that
       any thread enters.
-    - Outside, all numbers are what they were: those of a thread when it has left, those of the
-      process when the last thread has left. A forked child has the limits of the thread that
+    - Outside, all numbers are as before: those of a thread once it has left, those of the
+      process once the last thread has left. A forked child has the limits of the thread that
       forked, and no others.
 
     An OpenBLAS with OpenMP uses the thread count of its OpenMP runtime. So other code that uses

@@ -168,7 +168,7 @@ class ClassLabelLearner(ClassicLearner):
     """Base of the learners that use class labels alone."""
 
     def _check_marks(self, labels: PairLabels) -> None:
-        """Refuse marks, but for those that follow from the classes."""
+        """Refuse marks, except those that follow from the classes."""
         super()._check_marks(labels)
         name = type(self).__name__
         if not (labels.codes >= 0).any():

@@ -135,7 +135,7 @@ class NCA(ClassLabelLearner):
         }
 
     def _start(self, labeled: Array) -> str | Array:
-        """Return what scikit-learn should start from."""
+        """Return the argument `init` for scikit-learn."""
         if isinstance(self.init, str) and self.init == "pca":
             n_principal = min(labeled.shape)
             return "pca" if (self.n_components or n_principal) < n_principal else "identity"

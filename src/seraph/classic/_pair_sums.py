@@ -181,8 +181,8 @@ def _sample_size(n: int, labels: PairLabels) -> int:
 def _sample_tiles(n: int, side: int) -> list[Tile]:
     """Pair groups of `side` rows with the next group, as on a circle.
 
-    Many small tiles cost little more than one if they are stacked. What is left over when `n` rows
-    are cut into groups is paired with the first group.
+    Many small tiles cost little more than one if they are stacked. Rows left over after cutting
+    `n` rows into groups are paired with the first group.
     """
     groups = np.arange(n - n % side).reshape(-1, side)
     partners = np.roll(groups, -1, axis=0)

@@ -139,7 +139,7 @@ class SDML(ClassicLearner):
         A, found = sparse_metric(inverse + weight * pull, alpha, self.max_iter, self.tol)
         if not found["converged_"]:
             self._warn_not_converged(f"{found['n_iter_']} iterations")
-        # The metric has the unit of the prior, and the weight what makes K one of both.
+        # The metric has the unit of the prior; the weight converts the pairs to it, to form K.
         unit = 1.0 if self.prior == "identity" else size
         found["objective_"] += 2.0 * len(inverse) * float(np.log(unit))
         weight *= (unit / size) ** 2

@@ -32,12 +32,12 @@ Make = Callable[..., Any]
 
 
 def step_shapes(operator: Any) -> None:
-    """Tell skl2onnx the shape of what ``transform`` returns, of the type of its input."""
+    """Tell skl2onnx the shape of the result of ``transform``, of the type of its input."""
     shapes_of_type(type(operator.inputs[0].type), operator)
 
 
 def shapes_of_type(kind: Any, operator: Any) -> None:
-    """Tell skl2onnx the shape of what ``transform`` returns, of the type `kind`."""
+    """Tell skl2onnx the shape of the result of ``transform``, of the type `kind`."""
     width = len(operator.raw_operator.get_feature_names_out())
     operator.outputs[0].type = kind([operator.inputs[0].type.shape[0], width])
 

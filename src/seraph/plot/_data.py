@@ -1,7 +1,4 @@
-"""What displays show: the points, features and classes of a fitted learner.
-
-An error names what the learner lacks.
-"""
+"""The content of displays: the points, features and classes of a fitted learner."""
 
 from __future__ import annotations
 
