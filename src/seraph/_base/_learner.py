@@ -272,8 +272,8 @@ class MahalanobisLearner(MetricLearner):
 def map_points(points: Array, components: Array, isotropic: float) -> Array:
     """Map points by the metric ``components.T @ components + isotropic**2 * I``.
 
-    Euclidean distances between the results are those of the metric. The coordinates of its second
-    part are the points themselves, times `isotropic`.
+    Euclidean distances between the results are distances under the metric. The coordinates of the
+    second part are the points themselves, times `isotropic`.
     """
     found: Array = points @ components.T.astype(points.dtype, copy=False)
     if not isotropic:

@@ -215,7 +215,7 @@ def _spread(learner: Any, X: Any) -> float:
 
 
 def _pairs_within(labels: PairLabels, most: int) -> tuple[Array, Array, Array]:
-    """List all marked pairs and those of classes, or a sample, with likeness and weight."""
+    """List the marked pairs and all or some pairs of classes, with likeness and weight."""
     rows = np.flatnonzero(labels.codes >= 0)
     n = len(rows)
     if n * (n - 1) // 2 <= most:

@@ -141,7 +141,7 @@ def _halves(a):
 
 @triton.jit
 def _margin(rows, high, low, columns2):
-    """Compute the t of a tile from split coordinates and squared lengths, those of rows less eta.
+    """Compute the t of a tile from split coordinates and squared lengths (less eta for rows).
 
     Rounding can make a squared distance negative; the terms are defined there, too.
     """

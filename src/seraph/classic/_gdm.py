@@ -221,7 +221,7 @@ def _unit_constraint(
     C, mean = _unit_scatter(X, scale, sums, diagonal)
     constraint = sums.similar_scatter(X @ C)
     similar = float(constraint.trace())
-    if not len(constraint) - similar > ZERO * similar:  # the rest is that of dissimilar pairs
+    if not len(constraint) - similar > ZERO * similar:  # the rest, of dissimilar pairs, is 0
         raise _coincide()
     if equal > 0.0:
         constraint += share * equal * mean * (C.T @ C)

@@ -1,4 +1,4 @@
-"""GMML: the metric halfway between the inverse scatter of similar pairs and that of others."""
+"""GMML: the metric halfway from the inverse scatter of similar pairs to the scatter of others."""
 
 from __future__ import annotations
 

@@ -256,7 +256,7 @@ def _minimize(
 
 
 class _LowerBound:
-    """A value below that of every metric, from the dual problem.
+    """A lower bound on the objective of every metric, from the dual problem.
 
     For weights w in [0, 1] of the triples, the objective at any A is at least
     ``mu sum(w) + <G, A>``, with G the gradient by A for these weights. Where G is positive

@@ -1,4 +1,4 @@
-"""Orders of rows: those of labeled pairs, class by class, or evenly spread."""
+"""Orders of rows: the rows of labeled pairs, class by class, or rows evenly spread."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def check_mapped(Z: Any, name: str = "Z") -> Array:
 def in_range(*tables: Array) -> list[Array]:
     """Divide tables by a power of two such that squared distances keep their order.
 
-    Without it, those of points near 1e200 would all be infinite, and those near 1e-200 all zero.
+    Otherwise all squared distances would be infinite near 1e200, and zero near 1e-200.
 
     Examples
     --------
