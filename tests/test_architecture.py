@@ -212,7 +212,6 @@ def test_the_package_has_at_most_20_names():
 
 def test_no_learner_of_the_model_has_more_than_19_parameters_and_none_repeats_them():
     of_seraph = set(signature(seraph.SERAPH).parameters)
-    # (The three of EM leave with it.)
     assert len(of_seraph) <= 19
     own = {"shrinkage", "gamma", "random_state"}  # of the search; of the kernel; of both
     for name in ("KernelSERAPH", "SERAPHCV", "seraph_path"):

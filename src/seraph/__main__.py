@@ -1,7 +1,7 @@
 """The command ``seraph`` and ``python -m seraph``.
 
-Without the packages of the ``cli`` extra, only the demo runs. Ctrl-C ends with one line, from
-here on and at whatever moment; so this file imports as little as it can before it watches for it.
+Without the packages of the ``cli`` extra, only the demo runs. Ctrl-C ends it with one line
+at any time; so this file imports as little as it can before it handles the signal.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _run() -> None:
 
 
 def _interrupt(*_: object) -> None:
-    """Handle the first Ctrl-C: what runs cleans up. The second one does not wait for that."""
+    """Handle the first Ctrl-C: running code cleans up. The second one does not wait for that."""
     signal.signal(signal.SIGINT, _leave)
     raise KeyboardInterrupt
 
@@ -79,8 +79,8 @@ def _leave(*_: object) -> None:
 
 
 def _interrupted() -> str:
-    """Say what the command had done when it was interrupted."""
-    # Not imported: an import may be what was interrupted. Without the module, nothing was written.
+    """Name the files that the command had written when it was interrupted."""
+    # Not imported: an import may have been interrupted. Without the module, nothing was written.
     files = sys.modules.get("seraph._utils._files._whole")
     finished = getattr(files, "finished_writes", list)
     written: list[object] = finished()

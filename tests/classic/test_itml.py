@@ -14,7 +14,7 @@ from seraph import Marks
 from seraph._marks import PairLabels
 from seraph.classic import _itml
 from seraph.classic._definite import logdet_gap, minimize_factor
-from seraph.classic._itml import ITML, _sampled, _SlackObjective
+from seraph.classic._itml import ITML, _sample_pairs, _SlackObjective
 from seraph.classic._pair_sums import PairSums
 from seraph.classic._rows import spread_rows
 from tests.helpers.quick import few
@@ -352,7 +352,7 @@ class TestDrawing:
                     known[i, j] = bool(y[i] == y[j])
         seen = {}
         for seed in range(40):
-            drawn = _sampled(labels, 4, seed)
+            drawn = _sample_pairs(labels, 4, seed)
             assert len(drawn.pairs) == 4
             assert np.all(drawn.codes == -1)
             seen |= zip(map(tuple, drawn.pairs.tolist()), drawn.similar.tolist(), strict=True)

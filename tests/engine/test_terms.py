@@ -49,22 +49,28 @@ def some_points(rng, n=20):
     return X, np.where(np.arange(n) < 8, codes, -1)
 
 
-def all_terms(rng):
-    X, y = some_points(rng)
-    rows = np.array([rng.permutation(20)[:3] for _ in range(9)])
-    return [
-        PairSum(NumpySweep(X), PairTerms(np.sort(y[:8]), eta=1.3, mu=0.4)),
-        Trace(0.7),
-        Roughness.of(X, neighbor_graph(X, 4), 0.3),
-        Triplets.gather(X, rows),
-        SquaredNorm(0.2),
-    ]
+def some_triplets(rng):
+    return np.array([rng.permutation(20)[:3] for _ in range(9)])
 
 
-@pytest.mark.parametrize("kind", range(5))
+# Each makes a term of points of shape (20, 3) and their classes; the first is the sum over pairs.
+ALL_TERMS = {
+    "pairs": lambda X, y, _: PairSum(NumpySweep(X), PairTerms(np.sort(y[:8]), eta=1.3, mu=0.4)),
+    "trace": lambda *_: Trace(0.7),
+    "manifold": lambda X, *_: Roughness.of(X, neighbor_graph(X, 4), 0.3),
+    "triplets": lambda X, _, rng: Triplets.gather(X, some_triplets(rng)),
+    "squared norm": lambda *_: SquaredNorm(0.2),
+}
+
+
+def test_every_term_of_a_fit_is_tested_here():
+    assert set(TERMS) <= set(ALL_TERMS)
+
+
+@pytest.mark.parametrize("make", ALL_TERMS.values(), ids=ALL_TERMS)
 @pytest.mark.parametrize("rank", [1, 2, 3])
-def test_the_derivatives_of_every_term_match_finite_differences(rng, kind, rank):
-    term, P = all_terms(rng)[kind], rng.normal(size=(rank, 3))
+def test_the_derivatives_of_every_term_match_finite_differences(rng, make, rank):
+    term, P = make(*some_points(rng), rng), rng.normal(size=(rank, 3))
     for here in (term, term.at(2.5)):
         value, by_factor = here.by_factor(P)
         numeric = numeric_gradient(lambda M, here=here: here.by_factor(M)[0], P)
@@ -81,7 +87,8 @@ def test_the_derivatives_of_every_term_match_finite_differences(rng, kind, rank)
 
 
 def test_an_objective_is_the_sum_of_its_terms(rng):
-    pairs, *others = all_terms(rng)
+    X, y = some_points(rng)
+    pairs, *others = (make(X, y, rng) for make in ALL_TERMS.values())
     F, P = Objective(pairs, tuple(others)), rng.normal(size=(2, 3))
     for name in ("by_metric", "by_factor"):
         values, gradients = zip(*(getattr(t, name)(P) for t in F.terms), strict=True)

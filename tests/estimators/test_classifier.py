@@ -26,7 +26,7 @@ class Collapse(MahalanobisLearner):
 
     def fit(self, X, y=None):
         points = self._check_points(X)
-        return self._learned(X, np.empty((0, points.shape[1])))
+        return self._set_learned(X, np.empty((0, points.shape[1])))
 
 
 def literal_probabilities(Z, Z_seen, y_seen, rule):

@@ -80,7 +80,7 @@ def actors(limit=one_blas_thread):
 def loaded(monkeypatch):
     """The libraries that the process has loaded: none yet."""
     libraries = []
-    monkeypatch.setattr(module, "_libraries", lambda _: list(libraries))
+    monkeypatch.setattr(module, "_find_libraries", lambda _: list(libraries))
     return libraries
 
 

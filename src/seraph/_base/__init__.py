@@ -5,7 +5,7 @@ from ._learner import (
     MahalanobisMetric,
     MetricLearner,
     check_pairs,
-    mapped,
+    map_points,
 )
 from ._shrinkage import Blend
 
@@ -15,5 +15,5 @@ __all__ = [
     "MahalanobisMetric",
     "MetricLearner",
     "check_pairs",
-    "mapped",
+    "map_points",
 ]

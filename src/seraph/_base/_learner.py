@@ -58,7 +58,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         ndarray of shape (n_pairs,)
             Learned distances.
         """
-        return _lengths(self._differences(pairs, X))
+        return _compute_lengths(self._check_and_map(pairs, X))
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -85,13 +85,13 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return score_of_distances(Z, labels_to_score(X, len(Z), y, marks))
 
     def _squared_distances(self, pairs: ArrayLike, X: Any) -> Array:
-        difference = self._differences(pairs, X)
+        difference = self._check_and_map(pairs, X)
         return np.einsum("kr,kr->k", difference, difference)
 
-    def _differences(self, pairs: ArrayLike, X: Any) -> Array:
+    def _check_and_map(self, pairs: ArrayLike, X: Any) -> Array:
         """Check pairs of points, or of rows of `X`, and map their differences."""
         check_is_fitted(self)
-        pairs = pair_points(pairs, X)
+        pairs = take_pairs(pairs, X)
         with as_numbers("pairs", pairs):
             points: Array = check_array(
                 in_memory(pairs),
@@ -116,7 +116,7 @@ class MahalanobisLearner(MetricLearner):
     Where there are many features and the metric is shrunk toward the Euclidean one, that part is
     kept apart: ``d(x, x')^2 = ||P x - P x'||^2 + s^2 ||x - x'||^2``, with ``s = isotropic_``.
 
-    A subclass implements ``fit`` and ends it with ``_learned``. Its parameters `shrinkage` and
+    A subclass implements ``fit`` and ends it with ``_set_learned``. Its parameters `shrinkage` and
     `shrinkage_target` mix the learned metric with the Euclidean one or another.
     """
 
@@ -134,7 +134,7 @@ class MahalanobisLearner(MetricLearner):
         check_range(points)
         return points
 
-    def _learned(
+    def _set_learned(
         self,
         X: ArrayLike,
         components: Array,
@@ -169,8 +169,8 @@ class MahalanobisLearner(MetricLearner):
                 share = blend.share(coordinates)
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
         self.__dict__.update(
-            components_=_signed(final).copy(),
-            learned_components_=_signed(components),
+            components_=_fix_signs(final).copy(),
+            learned_components_=_fix_signs(components),
             shrinkage_=share,
             isotropic_=isotropic,
             **attributes,
@@ -205,7 +205,7 @@ class MahalanobisLearner(MetricLearner):
                 validate_data(self, header(X), reset=False, skip_check_array=True)
             map_ = _Map(self.components_, self.isotropic_)
             return map_rows(X, map_, width=self._n_features_out)
-        return mapped(self._check_new_points(X), self.components_, self.isotropic_)
+        return map_points(self._check_new_points(X), self.components_, self.isotropic_)
 
     def _check_new_points(self, X: ArrayLike) -> Array:
         """Check the points to map, and return them as an array."""
@@ -261,19 +261,19 @@ class MahalanobisLearner(MetricLearner):
             float64 where float32 has no room for their squares.
         """
         check_is_fitted(self)
-        A = _matrix(self.components_)
+        A = _multiply_out(self.components_)
         A.flat[:: len(A) + 1] += self.isotropic_**2
         return A
 
     def _map_differences(self, pairs: Array) -> Array:
-        return mapped(pairs[:, 0] - pairs[:, 1], self.components_, self.isotropic_)
+        return map_points(pairs[:, 0] - pairs[:, 1], self.components_, self.isotropic_)
 
 
-def mapped(points: Array, components: Array, isotropic: float) -> Array:
+def map_points(points: Array, components: Array, isotropic: float) -> Array:
     """Map points by the metric ``components.T @ components + isotropic**2 * I``.
 
-    Euclidean distances between the results are those of the metric. The coordinates of its second
-    part are the points themselves, times `isotropic`.
+    Euclidean distances between the results are distances under the metric. The coordinates of the
+    second part are the points themselves, times `isotropic`.
     """
     found: Array = points @ components.T.astype(points.dtype, copy=False)
     if not isotropic:
@@ -291,7 +291,7 @@ def check_pairs(points: Array, n_features: int) -> None:
         )
 
 
-def pair_points(pairs: ArrayLike, X: Any) -> Any:
+def take_pairs(pairs: ArrayLike, X: Any) -> Any:
     """Return pairs of points: `pairs` itself, or the rows of `X` that it names."""
     if X is None:
         return pairs
@@ -300,13 +300,13 @@ def pair_points(pairs: ArrayLike, X: Any) -> Any:
     return table[Rows.of(X).require(pairs)]
 
 
-def _matrix(P: Array) -> Array:
+def _multiply_out(P: Array) -> Array:
     """Return the matrix ``P'P``, in double precision where single would overflow or underflow."""
     kind, size = np.finfo(P.dtype), float(np.abs(P).max(initial=0.0))
     is_huge = size > math.sqrt(kind.max / max(1, len(P)))
     is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)
     if P.dtype != np.float64 and (is_huge or is_tiny):
-        return _matrix(P.astype(np.float64))
+        return _multiply_out(P.astype(np.float64))
     if is_huge:
         raise ValueError(
             f"The components of the metric are as large as {size:.3g}, and float64 has no room "
@@ -316,7 +316,7 @@ def _matrix(P: Array) -> Array:
     return P.T @ P
 
 
-def _lengths(differences: Array) -> Array:
+def _compute_lengths(differences: Array) -> Array:
     """Return the length of each row, also where squares would overflow or vanish."""
     with np.errstate(over="ignore", under="ignore"):
         squared: Array = np.einsum("kr,kr->k", differences, differences)
@@ -332,7 +332,7 @@ def _lengths(differences: Array) -> Array:
     return lengths
 
 
-def _signed(components: Array) -> Array:
+def _fix_signs(components: Array) -> Array:
     """Give each row a definite sign: its largest entry is positive."""
     if not components.size:
         return components
@@ -353,7 +353,7 @@ class _Map:
             points: Array = check_array(
                 in_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
             )
-        return mapped(points, self.components, self.isotropic)
+        return map_points(points, self.components, self.isotropic)
 
 
 @dataclass(frozen=True)
@@ -381,7 +381,7 @@ class MahalanobisMetric:
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
         first, second = two_points(u, v, self.components.shape[1])
-        apart = mapped(np.subtract(first, second)[np.newaxis], self.components, self.isotropic)
+        apart = map_points(np.subtract(first, second)[np.newaxis], self.components, self.isotropic)
         return math.hypot(*apart[0])  # no square can overflow
 
 

@@ -13,7 +13,7 @@ from .._marks import Marks, PairLabels
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed
 from .._utils._warnings import warn
-from ..metrics._tiles import SquaredDistances, checked_points
+from ..metrics._tiles import SquaredDistances, check_mapped
 from ._links import Links
 
 _SWEEPS = 20
@@ -74,7 +74,7 @@ def constrained_k_means(
     for name, value in (("n_init", n_init), ("max_iter", max_iter)):
         check_number(name, value, low=1, integer=True)
     check_seed(random_state)
-    points, links = _input(Z, n_clusters, y, marks)
+    points, links = _check_input(Z, n_clusters, y, marks)
     rng = check_random_state(random_state)
     sizes = np.bincount(links.group).astype(np.float64)
     means = np.zeros((len(sizes), max(1, points.shape[1])))
@@ -137,7 +137,7 @@ def constrained_agglomerative(
     array([0, 0, 0, 1])
     """
     check_choice("linkage", linkage, ("average", "complete", "ward"))
-    points, links = _input(Z, n_clusters, y, marks)
+    points, links = _check_input(Z, n_clusters, y, marks)
     everything = np.arange(len(points))
     d = SquaredDistances(points)(everything, everything)
     merging = Merging(d if linkage == "ward" else np.sqrt(d), linkage)
@@ -156,14 +156,14 @@ def constrained_agglomerative(
     return merging.labels()
 
 
-def _input(
+def _check_input(
     Z: ArrayLike,
     n_clusters: int,
     y: ArrayLike | None,
     marks: Marks | None,
 ) -> tuple[Array, Links]:
     check_number("n_clusters", n_clusters, low=1, integer=True)
-    points = checked_points(Z)
+    points = check_mapped(Z)
     labels = PairLabels.of(Z, len(points), y, marks, required=False)
     links = Links.of(labels)
     if n_clusters > links.n_groups:
@@ -213,7 +213,7 @@ def _assign(cost: Array, apart: Array) -> Array:
     linked = np.unique(apart)
     own = cost[linked]
     assignment = _Assignment(own, np.searchsorted(linked, apart))
-    regret = np.ptp(np.sort(own, axis=1)[:, :2], axis=1)  # what the second choice costs more
+    regret = np.ptp(np.sort(own, axis=1)[:, :2], axis=1)  # how much more the second choice costs
     rank = np.argsort(np.argsort(regret)) / len(regret)  # breaks ties below one cluster
     for _ in linked:
         barred = (assignment.taken > 0).sum(axis=1)
@@ -332,8 +332,8 @@ class Merging:
         stale[a] = True
         for row in np.flatnonzero(stale):
             self._look_up(int(row))
-        # The merged cluster may be nearer to others than what they had (not by these linkages,
-        # except by rounding), or still be what they had.
+        # The merged cluster may be nearer to others than their nearest so far (with these
+        # linkages, only by rounding), or still be their nearest.
         closer = alive & ~self.forbidden[a] & (self.distances[a] < self.gap)
         self.gap[closer], self.nearest[closer] = self.distances[a][closer], a
         return True

@@ -259,7 +259,7 @@ class _WithColumns:
         return f"{self.parameters._repr_html_inner()}{table}"  # noqa: SLF001
 
 
-def unfolded(model: Any) -> tuple[TablePreparer | None, Any]:
+def unfold(model: Any) -> tuple[TablePreparer | None, Any]:
     """Return the preparer that a pipeline begins with, and the rest as scikit-learn's steps.
 
     The rest takes the columns as numbers and text, as the preparer reads them. A model without a

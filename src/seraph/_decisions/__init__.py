@@ -11,7 +11,7 @@
 
 from .._utils._public import publish as _publish
 from ._calibrate import calibrate, probabilities
-from ._folds import MarksKFold, assign_folds, deal_classes, points_of_folds
+from ._folds import MarksKFold, assign_folds, choose_shared_points, deal_classes
 from ._held_out import class_distances, measure_held_out, row_distances
 from ._threshold import (
     STRATEGIES,
@@ -27,13 +27,13 @@ __all__ = [
     "MarksKFold",
     "assign_folds",
     "calibrate",
+    "choose_shared_points",
     "choose_threshold",
     "class_distances",
     "deal_classes",
     "decision_threshold",
     "judge_threshold",
     "measure_held_out",
-    "points_of_folds",
     "probabilities",
     "row_distances",
 ]

@@ -61,7 +61,7 @@ def fit_log_odds(held: HeldOut, weights: Array) -> tuple[float, float]:
         d, both, sample_weight=np.concatenate([weights * soft, weights * (1 - soft)])
     )
     slope, intercept = float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
-    if slope > 0.0:  # farther would be more alike: the distance says nothing
+    if slope > 0.0:  # the distance is no better than chance
         share = float(np.average(soft, weights=weights))
         slope, intercept = 0.0, float(np.log(share / (1 - share)))
     return slope, intercept

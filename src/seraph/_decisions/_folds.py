@@ -55,7 +55,7 @@ def assign_folds(
     array([ 0,  1,  0,  1,  0,  1,  0,  1, -1, -1])
     """
     order = np.arange(len(labels.codes)) if rng is None else rng.permutation(len(labels.codes))
-    groups = _marked_groups(labels, order)
+    groups = _group_marked(labels, order)
     sizes = np.bincount(labels.codes[labels.codes >= 0], minlength=1)
     total = sum(map(len, groups))
     n_marks = len(labels.pairs) + len(labels.triplets)
@@ -81,20 +81,7 @@ def deal_classes(codes: Array, n_folds: int, order: Array) -> Array:
     """Deal the rows of known class to folds one by one, class after class.
 
     Each fold gets its share of every class, and the sizes of two folds differ by at most one row.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n,)
-        Class of each row, -1 if unknown.
-    n_folds : int
-        Number of folds.
-    order : ndarray of int of shape (n,)
-        Order in which the rows of a class are dealt.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        The fold of each row; -1 for rows of unknown class.
+    Rows of a class are dealt in the given order. Rows of unknown class have the fold -1.
 
     Examples
     --------
@@ -108,24 +95,14 @@ def deal_classes(codes: Array, n_folds: int, order: Array) -> Array:
     return fold
 
 
-def points_of_folds(fold: Array, most: int | None = None) -> Array:
-    """Return the points that the fits of all folds share: the labeled ones, and some others.
+def choose_shared_points(fold: Array, most: int | None = None) -> Array:
+    """Choose points for the fits of all folds: the labeled ones, and some unlabeled ones.
 
-    Parameters
-    ----------
-    fold : ndarray of int of shape (n,)
-        The fold of each point; -1 for unlabeled points.
-    most : int, optional
-        Largest number of points, as far as unlabeled ones can be left out.
-
-    Returns
-    -------
-    ndarray of int of shape (k,)
-        The points, in order.
+    There are at most `most`, unless more are labeled. `fold` is -1 for unlabeled points.
 
     Examples
     --------
-    >>> points_of_folds(np.array([0, 1, -1, -1, -1]), most=4).tolist()
+    >>> choose_shared_points(np.array([0, 1, -1, -1, -1]), most=4).tolist()
     [0, 1, 3, 4]
     """
     others = np.flatnonzero(fold < 0)
@@ -137,7 +114,7 @@ def points_of_folds(fold: Array, most: int | None = None) -> Array:
     return np.sort(np.concatenate([np.flatnonzero(fold >= 0), some]))
 
 
-def _marked_groups(labels: PairLabels, order: Array) -> list[Array]:
+def _group_marked(labels: PairLabels, order: Array) -> list[Array]:
     """Group the points without a class that marks or triplets connect, directly or not."""
     joined_rows = np.vstack([labels.pairs, labels.triplets[:, :2], labels.triplets[:, ::2]])
     pairs = joined_rows[np.all(labels.codes[joined_rows] < 0, axis=1)]
@@ -232,7 +209,7 @@ class MarksKFold(BaseCrossValidator):
         """
         rng = check_random_state(self.random_state) if self.shuffle else None
         labels = PairLabels.of(X, _num_samples(X), y, marks)
-        fold = assign_folds(labels, self._n_folds(labels), rng)
+        fold = assign_folds(labels, self._count_folds(labels), rng)
         if fold.max() < 1:
             raise ValueError(
                 f"{labels.n_labeled} labeled pairs of {labels.n_labeled_rows} rows cannot be "
@@ -263,9 +240,9 @@ class MarksKFold(BaseCrossValidator):
         """
         if X is None or (y is None and marks is None):
             return self.n_splits
-        return self._n_folds(PairLabels.of(X, _num_samples(X), y, marks))
+        return self._count_folds(PairLabels.of(X, _num_samples(X), y, marks))
 
-    def _n_folds(self, labels: PairLabels) -> int:
+    def _count_folds(self, labels: PairLabels) -> int:
         """Return the largest number of folds with pairs of both kinds in each, if there is one.
 
         It does not depend on the shuffle, so it is the same in every call.

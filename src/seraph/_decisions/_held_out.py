@@ -11,9 +11,9 @@ from sklearn.utils import _safe_indexing, get_tags
 
 from .._marks import PairLabels
 from .._utils._typing import Array
-from ._folds import assign_folds, points_of_folds
+from ._folds import assign_folds, choose_shared_points
 
-# More pairs than these, of points of known class, are sampled.
+# Larger numbers of pairs of points of known class are sampled.
 _MOST_PAIRS = 20_000
 # Pairs of each kind that a choice needs.
 _FEWEST = 2
@@ -98,25 +98,20 @@ class HeldOut:
 
 def row_distances(model: Any, X: Any, rows: Array) -> Array:
     """Compute the learned distances of pairs of rows of `X`, by number."""
-    first, second = _mapped(model.transform, X, rows)
+    first, second = _map_pairs(model.transform, X, rows)
     return np.linalg.norm(first - second, axis=1)
 
 
 def class_distances(model: Any, X: Any, rows: Array) -> Array:
     """Compute the probability that the two rows of each pair are of different classes.
 
-    Parameters
-    ----------
-    model : fitted classifier
-        Gives class probabilities; those of two rows count as independent.
-    X, rows
-        Points, and pairs of rows by number.
+    The classes of two rows count as independent.
     """
-    agree = np.einsum("ij,ij->i", *_mapped(model.predict_proba, X, rows))
+    agree = np.einsum("ij,ij->i", *_map_pairs(model.predict_proba, X, rows))
     return np.clip(1.0 - agree, 0.0, 1.0)
 
 
-def _mapped(mapping: Callable[[Any], Any], X: Any, rows: Array) -> tuple[Array, Array]:
+def _map_pairs(mapping: Callable[[Any], Any], X: Any, rows: Array) -> tuple[Array, Array]:
     """Map the first and the second rows of pairs, each row of `X` once."""
     some, places = np.unique(rows, return_inverse=True)
     Z = np.asarray(mapping(_safe_indexing(X, some)), dtype=np.float64)
@@ -166,7 +161,7 @@ def measure_held_out(
     is_scaled = measure is row_distances
     spread = _spread(model, X) if is_scaled else 0.0
     kernel_values = get_tags(model).input_tags.pairwise
-    shared = np.arange(len(folds)) if from_all else points_of_folds(folds)
+    shared = np.arange(len(folds)) if from_all else choose_shared_points(folds)
     parts = []
     for number in range(folds.max() + 1):
         inside, outside = np.flatnonzero(folds == number), shared[folds[shared] != number]
@@ -220,7 +215,7 @@ def _spread(learner: Any, X: Any) -> float:
 
 
 def _pairs_within(labels: PairLabels, most: int) -> tuple[Array, Array, Array]:
-    """List all marked pairs and those of classes, or a sample, with likeness and weight."""
+    """List the marked pairs and all or some pairs of classes, with likeness and weight."""
     rows = np.flatnonzero(labels.codes >= 0)
     n = len(rows)
     if n * (n - 1) // 2 <= most:

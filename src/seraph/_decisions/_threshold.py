@@ -137,7 +137,7 @@ def judge_threshold(
     For each fold the threshold is chosen on the others, so no pair is judged by a threshold that
     it helped to choose. The intervals come from a bootstrap of the points, since pairs that share
     a point are not independent; they are no narrower than Wilson's for as many independent pairs
-    as there are points. (Where no pair is wrong, all replicates are equal.)
+    as there are points. (If no pair is wrong, all replicates are equal.)
     """
     accepted = np.zeros(len(held.distances), dtype=bool)
     for inside, other in held.by_fold():
@@ -168,18 +168,18 @@ def judge_threshold(
         "n_dissimilar": int((~held.similar).sum()),
         "base_rate": base,
         **{
-            name: _interval(
+            name: _find_interval(
                 value,
                 np.array([replicate[name] for replicate in replicates]),
-                _independent_number(held.only(judged_by[name])),
+                _count_independent(held.only(judged_by[name])),
             )
             for name, value in values.items()
         },
     }
 
 
-def _independent_number(held: HeldOut) -> float:
-    """Return how many independent pairs would tell at most as much as these."""
+def _count_independent(held: HeldOut) -> float:
+    """Return the number of independent pairs that are at most as informative as these."""
     return max(1.0, min(effective_size(held.counts), len(np.unique(held.rows))))
 
 
@@ -196,7 +196,7 @@ def _rates(accepted: Array, similar: Array, weights: Array, base: float) -> dict
         }
 
 
-def _interval(value: float, replicates: Array, n: float) -> Interval:
+def _find_interval(value: float, replicates: Array, n: float) -> Interval:
     """Return the value with the ends of its 95 % interval."""
     if np.isnan(value):  # the precision of nothing
         return value, 0.0, 1.0

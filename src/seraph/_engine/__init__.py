@@ -13,7 +13,7 @@
 
 from .._utils._graph import check_graph
 from .._utils._public import publish as _publish
-from ._advice import early_stop, warn_of_fit
+from ._advice import describe_early_stop, warn_of_fit
 from ._callback import FitState, Interruptible
 from ._checkpoint import Journal, check_checkpoint, check_repeatable, fingerprint, open_journal
 from ._input import read_array, read_labels, read_points, warn_of_scales
@@ -31,7 +31,7 @@ __all__ = [
     "check_checkpoint",
     "check_graph",
     "check_repeatable",
-    "early_stop",
+    "describe_early_stop",
     "fingerprint",
     "follow_path",
     "learn",

@@ -54,14 +54,7 @@ def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
 def warn_of_fit(fit: Fit, settings: Settings, *, shrunk: bool) -> None:
     """Warn of a metric of rank zero, and of a fit that has not converged.
 
-    Parameters
-    ----------
-    fit : Fit
-        The fit.
-    settings : Settings
-        Its settings.
-    shrunk : bool
-        Whether there is a shrinkage target, which remains if the learned metric is zero.
+    `shrunk` says that there is a shrinkage target, which remains if the learned metric is zero.
     """
     if fit.kappa == 0.0:
         warn(
@@ -72,12 +65,12 @@ def warn_of_fit(fit: Fit, settings: Settings, *, shrunk: bool) -> None:
         )
     elif len(fit.averaged) == 0 and (fit.converged or fit.stopped):
         warn_of_rank_zero(lam=fit.lam, manifold=settings.manifold, shrunk=shrunk)
-    trouble = None if fit.stopped else _no_convergence(fit, settings)
+    trouble = None if fit.stopped else _explain_no_convergence(fit, settings)
     if trouble is not None:
         warn(trouble, ConvergenceWarning)
 
 
-def _no_convergence(fit: Fit, settings: Settings) -> str | None:
+def _explain_no_convergence(fit: Fit, settings: Settings) -> str | None:
     """Explain why a fit has not converged, or may not have, with a remedy; None if it has."""
     n_steps = len(fit.history["step"])
     iterations = f"{n_steps} iterations, optimality gap {fit.optimality_gap:.1e}"
@@ -117,9 +110,9 @@ def _no_convergence(fit: Fit, settings: Settings) -> str | None:
             "do not suit the units of these points. Scale the features, and leave lam at "
             '"auto"; or set gamma=None.'
         )
-    return early_stop(settings.name, iterations)
+    return describe_early_stop(settings.name, iterations)
 
 
-def early_stop(name: str, iterations: str) -> str:
+def describe_early_stop(name: str, iterations: str) -> str:
     """Say that the solver has not converged, and which parameters to raise."""
     return f"{name} has not converged ({iterations}). Raise max_iter, or tol, or lam."

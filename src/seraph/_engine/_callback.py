@@ -72,7 +72,7 @@ class Interruptible:
     Parameters
     ----------
     callback : callable, optional
-        Called after each iteration with the `FitState`, as any other callback.
+        Called after each iteration with the `FitState`, like any other callback.
 
     Examples
     --------

@@ -87,16 +87,7 @@ def open_journal(
 ) -> Iterator[Journal | None]:
     """Keep a journal while a fit runs, and remove it when the fit is complete.
 
-    Parameters
-    ----------
-    path : path or None
-        The file; None keeps no journal.
-    describe : callable
-        Returns the `fingerprint` of the fit.
-
-    Yields
-    ------
-    Journal or None
+    `describe` returns the `fingerprint` of the fit. Without a `path` there is no journal.
     """
     if path is None:
         yield None
@@ -124,8 +115,8 @@ def fingerprint(
         "X": f"#{points.digest()}",
         "the labels": f"#{digest(labels.codes, labels.pairs, labels.likeness, labels.weights)}",
         "the triplets": f"#{digest(labels.triplets)}",
-        "the graph": _summary(graph),
-        **{name: _summary(value) for name, value in kept.items()},
+        "the graph": _summarize(graph),
+        **{name: _summarize(value) for name, value in kept.items()},
     }
 
 
@@ -231,7 +222,7 @@ class Journal:
             )
 
     def _create(self, fit: dict[str, str]) -> None:
-        """Create a file without sums atomically: a killed SQLite could leave a partial one."""
+        """Create an empty file atomically: SQLite, if killed, could leave a partial one."""
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.executescript(_SCHEMA)
             connection.executemany("INSERT INTO fit VALUES (?, ?)", fit.items())
@@ -388,7 +379,7 @@ def _seal(*row: Any) -> str:
     return digest(*(value if isinstance(value, bytes) else repr(value) for value in row))
 
 
-def _summary(value: Any) -> str:
+def _summarize(value: Any) -> str:
     """Describe a value in a few words, or by a digest if it is long."""
     if isinstance(value, Real) and not isinstance(value, bool):
         return f"{float(value)!r}".removesuffix(".0")

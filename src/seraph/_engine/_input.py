@@ -32,7 +32,7 @@ from ._settings import Settings
 # spares pixels, some of which hardly vary.
 _SCALES_APART = 1e3
 _ABOVE_MEDIAN = 10.0
-# Correlations below this are zero except for rounding. (Of n independent points of uncorrelated
+# Correlations below this are zero up to rounding. (Of n independent points of uncorrelated
 # features, they are about 1 / sqrt(n).)
 _UNCORRELATED = 1e-5
 
@@ -88,12 +88,7 @@ def read_labels(X: Any, n: int, y: ArrayLike | None, marks: Marks | None) -> Pai
 def warn_of_scales(points: Points, names: Any = None) -> None:
     """Warn if the features' standard deviations differ widely, except for principal components.
 
-    Parameters
-    ----------
-    points : Points
-        The points.
-    names : sequence, optional
-        Names of the features; by default they are numbered.
+    The message has the `names` of the features, or else their numbers.
     """
     scales = points.std()
     varying = np.flatnonzero(scales > 1e-12 * scales.max(initial=0.0))

@@ -169,7 +169,7 @@ class _Path:
                 "labels of another class, or dissimilar pairs; or pass lams."
             )
         if self.problem.pairs.terms.mu > 0.0:
-            while self._better_than_zero(self.problem.objective(top)) is not None:
+            while self._find_better_than_zero(self.problem.objective(top)) is not None:
                 top *= 2.0
         return top
 
@@ -182,14 +182,14 @@ class _Path:
         elif self.rank is None or (self.rank == 0 and self.problem.pairs.terms.mu > 0.0):
             # With the entropy, the zero metric may be a local maximum although another one is
             # better.
-            start = self._better_than_zero(objective)
+            start = self._find_better_than_zero(objective)
             if start is None:
                 start = self.zero
         result = self.follower(objective, float(np.log(lam)), start)
         self.rank = len(result.P)
         return result
 
-    def _better_than_zero(self, objective: Objective) -> Array | None:
+    def _find_better_than_zero(self, objective: Objective) -> Array | None:
         """Return the factor that SERAPH finds from its own start, unless zero is as good."""
         max_rank = self.options["max_rank"]
         start = self.problem.first_factor(max_rank, narrow=True, eta=self.problem.pairs.terms.eta)

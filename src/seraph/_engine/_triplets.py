@@ -64,23 +64,23 @@ class Triplets(Term):
 
     def by_metric(self, P: Array) -> tuple[float, Array]:
         """Compute the value at ``P'P`` and the m x m gradient by the metric."""
-        value, weights = self._terms(P)
-        gradient = self.points.T @ self._laplacian(weights, self.points)
+        value, weights = self._sum_terms(P)
+        gradient = self.points.T @ self._times_laplacian(weights, self.points)
         return value, (gradient + gradient.T) / 2.0
 
     def by_factor(self, P: Array) -> tuple[float, Array]:
         """Compute the value at ``P'P`` and the r x m gradient by ``P``."""
-        value, weights = self._terms(P)
-        return value, 2.0 * self._laplacian(weights, self.points @ P.T).T @ self.points
+        value, weights = self._sum_terms(P)
+        return value, 2.0 * self._times_laplacian(weights, self.points @ P.T).T @ self.points
 
-    def _terms(self, P: Array) -> tuple[float, Array]:
+    def _sum_terms(self, P: Array) -> tuple[float, Array]:
         """Sum of the terms, and the derivative of each by its ``u``."""
         a, b, c = np.moveaxis((self.points @ P.T)[self.rows], 1, 0)
         near, far = a - b, a - c
         u = np.einsum("tr,tr->t", far, far) - np.einsum("tr,tr->t", near, near)
         return float(np.sum(log_expit(u))), expit(-u)
 
-    def _laplacian(self, weights: Array, Y: Array) -> Array:
+    def _times_laplacian(self, weights: Array, Y: Array) -> Array:
         """Compute ``Lap(W) Y``."""
         a, b, c = self.rows.T
         first, second = np.concatenate([a, a, c, b]), np.concatenate([c, b, a, a])

@@ -150,7 +150,7 @@ class MetricClassifier(
             )
         X = from_device(X)
         if self.estimator is None and issparse(X):
-            in_memory(X)  # refuses it in words, as every learner does
+            in_memory(X)  # raises an error that says what is wrong, as for every learner
         estimator = self._learner()
         if get_tags(estimator).regressor_tags is not None:
             raise ValueError(
@@ -164,12 +164,12 @@ class MetricClassifier(
                 f"None of n_samples = {len(labels)} has a label (-1, NaN and None mean "
                 "unlabeled): label rows of each class."
             )
-        classes, codes = _classes(labels[known], y)
+        classes, codes = _number_classes(labels[known], y)
         warn_of_quantity(labels[known])
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)
-        rows = LabeledRows.of(_mapped(fitted, X), known, codes, self.rule)
+        rows = LabeledRows.of(_map_points(fitted, X), known, codes, self.rule)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.estimator_ = fitted
         self.classes_ = classes
@@ -207,7 +207,7 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
-        Z = self._in_learned_space(X)
+        Z = self._check_and_map(X)
         rows = LabeledRows(
             center=self.center_,
             scale=self.scale_,
@@ -235,14 +235,14 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_dimensions)
             Mapped points; one column of zeros if the metric has rank 0.
         """
-        return self._in_learned_space(X)
+        return self._check_and_map(X)
 
-    def _in_learned_space(self, X: ArrayLike) -> Array:
+    def _check_and_map(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         X = from_device(X)
         with as_numbers("X"):
             validate_data(self, X, reset=False, **_SHAPE_ONLY)
-        return _mapped(self.estimator_, X)
+        return _map_points(self.estimator_, X)
 
     @property
     def _n_features_out(self) -> int:
@@ -290,7 +290,7 @@ class MetricClassifier(
         return tags
 
 
-def _mapped(learner: Any, X: ArrayLike) -> Array:
+def _map_points(learner: Any, X: ArrayLike) -> Array:
     """Map points by the learner; a metric of rank 0 gives one column of zeros."""
     check_directions(learner, X)
     with as_numbers("X"):
@@ -298,7 +298,7 @@ def _mapped(learner: Any, X: ArrayLike) -> Array:
     return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))
 
 
-def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
+def _number_classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     """Return the classes of the `known` labels of `y`, and the class number of each."""
     masked, some_missing = isinstance(y, np.ma.MaskedArray), len(known) < _num_samples(y)
     if known.dtype.kind == "O" and (masked or not isinstance(y, np.ndarray) or some_missing):
@@ -318,5 +318,5 @@ def _classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     if classes.dtype.kind == "f" and np.isinf(classes).any():
         raise ValueError("Input y contains infinity, which cannot be a class.")
     if not (known.dtype.kind == "O" and all(isinstance(label, Integral) for label in known)):
-        check_classification_targets(known)  # it does not know whole numbers beyond 64 bits
+        check_classification_targets(known)  # it rejects integers beyond 64 bits
     return classes, codes

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._base import Blend
-from .._decisions import assign_folds, points_of_folds
+from .._decisions import assign_folds, choose_shared_points
 from .._engine import (
     Journal,
     Settings,
@@ -40,7 +40,7 @@ from ._seraph import SERAPH
 # Tolerance of the fits of folds, in units of the learner's: it changes a score by less than 0.001,
 # and the scores of the weights differ by 0.007 and more ("Selection" in benchmarks/RESULTS.md).
 _ROUGHER = 10.0
-# Held-out pairs of each kind, or triplets, that are needed to choose by.
+# Held-out pairs of each kind, or triplets, that a choice needs.
 _ENOUGH_PAIRS = 5
 
 
@@ -178,7 +178,7 @@ class SERAPHCV(PosteriorLearner):
             ) as journal,
         ):
             grid = np.array(list(product(self.lam_factors, self.mu_factors)), dtype=np.float64)
-            scores = self._scores(grid, points, labels, settings, graph, journal)
+            scores = self._score_folds(grid, points, labels, settings, graph, journal)
             best = _choose(grid, scores) if len(scores) else None
             lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
             settings = replace(
@@ -221,7 +221,7 @@ class SERAPHCV(PosteriorLearner):
             check_repeatable("folds", self.random_state)
         return learner
 
-    def _scores(
+    def _score_folds(
         self,
         grid: Array,
         points: PointsInMemory,
@@ -235,7 +235,7 @@ class SERAPHCV(PosteriorLearner):
         fold = assign_folds(labels, self.cv, rng)
         # A weight or a graph of the user's own counts by the number of points: then all stay.
         is_scaled = settings.mu == "auto" and settings.manifold == 0.0
-        shared = points_of_folds(fold) if is_scaled else np.arange(len(points))
+        shared = choose_shared_points(fold) if is_scaled else np.arange(len(points))
         splits = []
         for number in range(fold.max() + 1):
             inside, outside = np.flatnonzero(fold == number), shared[fold[shared] != number]
@@ -259,7 +259,7 @@ class SERAPHCV(PosteriorLearner):
             return np.empty((0, 0))
         scores = []
         for split in splits:
-            compute = partial(_fold_scores, split, grid, points, settings, graph, journal)
+            compute = partial(_score_fold, split, grid, points, settings, graph, journal)
             found = compute() if journal is None else journal.scores(split.inside, grid, compute)
             scores.append(found)
         return np.array(scores)
@@ -274,7 +274,7 @@ class _Split(NamedTuple):
     train: PairLabels
 
 
-def _fold_scores(
+def _score_fold(
     split: _Split,
     grid: Array,
     points: PointsInMemory,

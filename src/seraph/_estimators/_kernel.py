@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._base import MahalanobisMetric, MetricLearner, mapped
+from .._base import MahalanobisMetric, MetricLearner, map_points
 from .._engine import check_repeatable
 from .._marks import Marks, aligned_marks
 from .._sweep import FLOATS, header, in_memory, one_blas_thread
@@ -77,7 +77,7 @@ class KernelMap:
 
     def __call__(self, X: Array) -> Array:
         """Compute the coordinates of the points `X`."""
-        values = _values(self.kernel, self.parameters, X, self.landmarks)
+        values = _compute_kernel(self.kernel, self.parameters, X, self.landmarks)
         coordinates = self.projection.transform(values).astype(X.dtype, copy=False)
         # Identical points have no principal component; give them one that is zero.
         return coordinates if coordinates.shape[1] else np.zeros((len(X), 1), dtype=X.dtype)
@@ -217,7 +217,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         if len(points) > self.n_landmarks and _has_checkpoint(learner):
             check_repeatable("landmarks", self.random_state)
         with one_blas_thread(), np.errstate(over="ignore", invalid="ignore"):
-            kernel_map = self._map_of(points)
+            kernel_map = self._fit_map(points)
             coordinates = kernel_map(points)
         learner.fit(coordinates, y, marks=marks, graph=graph)
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
@@ -284,7 +284,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
             return np.empty((0, learner._n_features_out), dtype=pairs.dtype)  # noqa: SLF001
         coordinates = self.kernel_map_(pairs.reshape(-1, pairs.shape[2]))
         apart = coordinates[::2] - coordinates[1::2]
-        return mapped(apart, learner.components_, learner.isotropic_)
+        return map_points(apart, learner.components_, learner.isotropic_)
 
     def _check_parameters(self) -> SERAPH | SERAPHCV:
         """Check the parameters, and return a blank learner."""
@@ -309,7 +309,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         # (`clone` would copy the callback, and with it the list that it may write to.)
         return type(learner)(**learner.get_params(deep=False))
 
-    def _gamma_of(self, points: Array) -> float | None:
+    def _choose_gamma(self, points: Array) -> float | None:
         """Return the kernel's gamma; None for its own default."""
         if not isinstance(self.gamma, str):
             return self.gamma
@@ -321,11 +321,11 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         width = float(np.median(distances) or distances.max(initial=0.0))
         return 1.0 / width if np.isfinite(width) and width > 0.0 else 1.0
 
-    def _map_of(self, points: Array) -> KernelMap:
+    def _fit_map(self, points: Array) -> KernelMap:
         """Find coordinates on the span of all points, or of a sample of them."""
         parameters = dict(self.kernel_params or {})
         if isinstance(self.kernel, str):
-            own = {"gamma": self._gamma_of(points), "degree": self.degree, "coef0": self.coef0}
+            own = {"gamma": self._choose_gamma(points), "degree": self.degree, "coef0": self.coef0}
             parameters |= {name: value for name, value in own.items() if value is not None}
         rows = np.arange(len(points))
         if len(points) > self.n_landmarks:
@@ -333,7 +333,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
             rows = np.sort(rng.permutation(len(points))[: self.n_landmarks])
         precomputed = self.kernel == "precomputed"
         landmarks = rows if precomputed else points[rows].astype(np.float64)
-        values = _values(self.kernel, parameters, points[rows], landmarks)
+        values = _compute_kernel(self.kernel, parameters, points[rows], landmarks)
         if not np.allclose(values, values.T, rtol=1e-4, atol=1e-6 * np.abs(values).max()):
             raise ValueError(
                 "The kernel must be symmetric, k(x, x') = k(x', x); the values of "
@@ -384,7 +384,7 @@ class KernelMetric:
     def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
         """Compute the distance between `u` and `v`."""
         landmarks = self.kernel_map.landmarks
-        # A precomputed kernel has the numbers of the landmarks.
+        # The landmarks of a precomputed kernel are row numbers.
         points = two_points(u, v, landmarks.shape[1] if landmarks.ndim == 2 else None)
         return self.metric(*self.kernel_map(points))
 
@@ -394,7 +394,9 @@ def _has_checkpoint(learner: SERAPH | SERAPHCV) -> bool:
     return any(name.endswith("checkpoint") and value is not None for name, value in parameters)
 
 
-def _values(kernel: Kernel, parameters: dict[str, Any], X: Array, landmarks: Array) -> Array:
+def _compute_kernel(
+    kernel: Kernel, parameters: dict[str, Any], X: Array, landmarks: Array
+) -> Array:
     """Compute the kernel between the points `X` and the landmarks, in double precision."""
     X = X.astype(np.float64, copy=False)
     if kernel == "precomputed":

@@ -31,7 +31,7 @@ def check_estimator(name: str, estimator: Any) -> None:
 
 
 def from_device(X: Any) -> Any:
-    """Bring a tensor into memory: the steps of a pipeline take no others. Leave the rest."""
+    """Copy a tensor to an ndarray, for the steps of a pipeline; return the rest as it is."""
     return in_memory(X) if is_tensor(X) else X
 
 
@@ -45,20 +45,10 @@ def learner_of(estimator: Any) -> Any:
 def fit_model(
     estimator: Any, X: Any, y: ArrayLike | None, marks: Marks | None, **more: Any
 ) -> Any:
-    """Fit a learner, or a pipeline whose last step is one.
+    """Fit a learner, or a pipeline whose last step is one, in place.
 
-    Parameters
-    ----------
-    estimator : estimator
-        What to fit; it is changed.
-    X : array-like
-        Points.
-    y : array-like or None
-        Class labels.
-    marks : Marks or None
-        Marks. Names are matched to rows here, because a scaler drops the index of a data frame.
-    **more
-        Further arguments of the learner's ``fit``; those that are None are left out.
+    Marks are matched to rows here, because a scaler drops the index of a data frame. `more` are
+    further arguments of the learner's ``fit``; those that are None are left out.
     """
     if marks is not None:
         more["marks"] = aligned_marks(X, _num_samples(X), None, marks)[1]
@@ -108,10 +98,10 @@ def pair_distances(
     rows = points.reshape(-1, points.shape[2])
     check_directions(model, rows, "pairs")
     with as_numbers("pairs"):
-        return measure(model, _named(model, rows), np.arange(len(rows)).reshape(-1, 2))
+        return measure(model, _name_features(model, rows), np.arange(len(rows)).reshape(-1, 2))
 
 
-def _named(model: Any, points: Array) -> Any:
+def _name_features(model: Any, points: Array) -> Any:
     """Give points the names of the features, if the model goes by them."""
     names = getattr(model, "feature_names_in_", None)
     if names is None:
@@ -124,16 +114,8 @@ def _named(model: Any, points: Array) -> Any:
 def check_directions(model: Any, X: Any, name: str = "X") -> None:
     """Refuse rows of zeros if the first step of a pipeline makes rows of unit length.
 
-    scikit-learn leaves such rows at zero, which is equally far from every unit vector.
-
-    Parameters
-    ----------
-    model : estimator
-        What the points are for.
-    X : array-like of shape (n_samples, n_features)
-        The points.
-    name : str, default="X"
-        What to call them.
+    scikit-learn leaves such rows at zero, which is equally far from every unit vector. The
+    message calls the points `name`.
     """
     while isinstance(model, Pipeline) or hasattr(model, "estimator_"):
         model = model.steps[0][1] if isinstance(model, Pipeline) else model.estimator_

@@ -208,7 +208,13 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             model = fit_model(clone(blank), X, y, marks, graph=graph)
         with as_numbers("X"):
             held = measure_held_out(
-                model, X, labels, self.cv, refit, _measure(model), from_all=_by_number(blank)
+                model,
+                X,
+                labels,
+                self.cv,
+                refit,
+                _choose_measure(model),
+                from_all=_depends_on_size(blank),
             )
         threshold = decision_threshold(held, self.strategy, self.target, self.base_rate)
         report = judge_threshold(held, threshold, self.strategy, self.target, self.base_rate)
@@ -278,7 +284,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             Learned distances.
         """
         check_is_fitted(self)
-        return pair_distances(self.estimator_, pairs, X, _measure(self.estimator_))
+        return pair_distances(self.estimator_, pairs, X, _choose_measure(self.estimator_))
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -338,12 +344,12 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         check_number("cv", self.cv, low=2, integer=True, instead="prefit")
 
 
-def _measure(model: Any) -> Callable[[Any, Any, Array], Array]:
+def _choose_measure(model: Any) -> Callable[[Any, Any, Array], Array]:
     """Return the function that computes the distances of pairs of rows by a model."""
     return class_distances if isinstance(model, MetricClassifier) else row_distances
 
 
-def _by_number(model: Any) -> bool:
+def _depends_on_size(model: Any) -> bool:
     """Whether a weight of the model, for pairs or for edges, counts by the number of points."""
     values = {name.rpartition("__")[2]: value for name, value in model.get_params().items()}
     return values.get("mu", "auto") != "auto" or values.get("manifold", 0.0) != 0.0

@@ -12,7 +12,7 @@ from .._engine import (
     RegularizationPath,
     Settings,
     check_checkpoint,
-    early_stop,
+    describe_early_stop,
     fingerprint,
     follow_path,
     open_journal,
@@ -26,7 +26,7 @@ from .._utils._validation import check_number, shown
 from .._utils._warnings import warn
 from ._seraph import SERAPH
 
-# Parameters of the learner that a path has no other values for.
+# Parameters of the learner that a path allows the default of only.
 _ONLY = {"gamma": None, "solver": "auto", "callback": None}
 
 
@@ -119,7 +119,7 @@ def seraph_path(
         )
         if not path.converged.all():
             left = f"{np.sum(~path.converged)} of {len(path.converged)} values of lam"
-            warn(early_stop(settings.name, left), ConvergenceWarning)
+            warn(describe_early_stop(settings.name, left), ConvergenceWarning)
     return path
 
 

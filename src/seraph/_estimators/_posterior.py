@@ -41,7 +41,7 @@ class PosteriorLearner(MahalanobisLearner):
     ) -> Self:
         """Warn of a doubtful fit to `X`, and set all attributes from it."""
         warn_of_fit(fit, settings, shrunk=not blend.is_off)
-        return self._learned(
+        return self._set_learned(
             X,
             fit.components,
             blend,

@@ -18,12 +18,7 @@ _GAPS = 1.5
 
 
 def is_quantity(labels: Array) -> bool:
-    """Say whether labels look like a measured quantity rather than like classes.
-
-    Parameters
-    ----------
-    labels : ndarray
-        Known labels, numbers or text.
+    """Whether known labels, numbers or text, look like a measured quantity and not like classes.
 
     Examples
     --------

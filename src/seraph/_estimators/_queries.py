@@ -10,11 +10,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import mapped
+from .._base import map_points
 from .._marks import Marks, PairLabels, Rows, read_classes
 from .._sweep import posterior
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, check_choice, check_number, check_seed, prepared_by
+from .._utils._validation import as_numbers, blame_step, check_choice, check_number, check_seed
 from .._utils._warnings import warn
 from ..metrics._classes import ClassDistances
 from ..metrics._tiles import SquaredDistances
@@ -201,7 +201,7 @@ def _decision(model: Any, X: Any) -> tuple[Array, SquaredDistances | ClassDistan
     place of the squared distance.
     """
     if not isinstance(model, PairClassifier):
-        learner, points, Z = _mapped(model, X)
+        learner, points, Z = _map_model_points(model, X)
         if not isinstance(learner, PosteriorLearner):
             name = type(learner).__name__
             raise ValueError(
@@ -215,12 +215,12 @@ def _decision(model: Any, X: Any) -> tuple[Array, SquaredDistances | ClassDistan
         with as_numbers("X"):
             chances = model.estimator_.predict_proba(X)
         return chances, ClassDistances(chances), threshold, slope
-    _, points, Z = _mapped(model.estimator_, X)
+    _, points, Z = _map_model_points(model.estimator_, X)
     slope /= 2.0 * max(abs(threshold), 1e-300)
     return points, SquaredDistances(Z), threshold * abs(threshold), slope
 
 
-def _mapped(model: Any, X: Any) -> tuple[Any, Array, Array]:
+def _map_model_points(model: Any, X: Any) -> tuple[Any, Array, Array]:
     """Return the learner, which may end a pipeline, and its points before and after its map.
 
     The points of a learner of the model are in the space that its components map from.
@@ -229,12 +229,12 @@ def _mapped(model: Any, X: Any) -> tuple[Any, Array, Array]:
     while isinstance(model, Pipeline):
         before = model[:-1]
         if len(before):
-            with prepared_by(before.steps[0][1] if len(before) == 1 else before):
+            with blame_step(before.steps[0][1] if len(before) == 1 else before):
                 X = before.transform(X)
         model = model.steps[-1][1]
     if isinstance(model, KernelSERAPH):
         X, model = model._coordinates(X), model.learner_  # noqa: SLF001
     if isinstance(model, PosteriorLearner):
         points = model._check_new_points(X)  # noqa: SLF001
-        return model, points, mapped(points, model.components_, model.isotropic_)
+        return model, points, map_points(points, model.components_, model.isotropic_)
     return model, np.asarray(X), np.asarray(model.transform(X))

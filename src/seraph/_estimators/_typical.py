@@ -18,23 +18,9 @@ def typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) -
     """Choose `n` rows without a label, one from each of the largest clusters without one.
 
     There are as many clusters as labeled and wanted rows together, so enough of them have no
-    label. The row taken is the most typical: its neighbors in the cluster are nearest.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n_points, r)
-        Mapped points.
-    labeled : ndarray of bool of shape (n_points,)
-        Which rows have a label.
-    n : int
-        Number of rows, at most those without a label.
-    rng : RandomState
-        For k-means.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        Row numbers, those of large clusters first.
+    label. The row taken is the most typical: its neighbors in the cluster are nearest. `labeled`
+    says which rows of the mapped points `Z` have a label. Returns row numbers, those of large
+    clusters first.
     """
     chosen: list[int] = []
     k = min(int(labeled.sum()) + n, len(Z))

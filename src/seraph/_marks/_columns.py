@@ -12,7 +12,7 @@ import numpy as np
 
 from .._utils._typing import Array
 
-# From here on, a whole number that comes as a float may have been another one.
+# From here on, a float may be another whole number, rounded.
 ROUNDED = 2.0**53
 
 
@@ -81,7 +81,7 @@ def _of_categories(values: Any) -> Any:
     if (codes >= 0).all():
         return labels[codes]
     found = objects([*labels.tolist(), None])
-    return found[codes]  # -1, the code of what is missing, is the last
+    return found[codes]  # the code -1, for missing values, takes the last
 
 
 def objects(values: list[Any]) -> Array:

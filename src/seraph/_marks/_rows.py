@@ -27,7 +27,7 @@ _WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 @dataclass(frozen=True)
 class Rows:
-    """How many rows a table has, and what they are called."""
+    """The number of rows of a table, and their names."""
 
     n: int
     names: Array | None = None  # all different; None if the rows go by number
@@ -85,7 +85,7 @@ class Rows:
         for name in named.flat:
             _refuse_rounded(what, name)
         row_of = {_key(name): row for row, name in enumerate(self.names.tolist())}
-        found = [_looked_up(row_of, name) for name in named.ravel().tolist()]
+        found = [_look_up(row_of, name) for name in named.ravel().tolist()]
         return np.array(found, dtype=np.intp).reshape(-1, width)
 
     def require(self, given: ArrayLike, what: str = "pairs", width: int = 2) -> Array:
@@ -137,14 +137,14 @@ def is_table(X: Any) -> bool:
 
 
 def _key(name: Any) -> Any:
-    # To Python, True is 1: a mask given as pairs would find rows.
+    # True equals 1 in Python, so a mask passed as pairs would find rows.
     return (name,) if isinstance(name, bool | np.bool_) else name
 
 
-def _looked_up(row_of: dict[Hashable, int], name: Any) -> int:
+def _look_up(row_of: dict[Hashable, int], name: Any) -> int:
     try:
         return row_of.get(_key(name), -1)
-    except TypeError:  # a name that cannot be looked up is no name
+    except TypeError:  # an unhashable value is not a name
         return -1
 
 

@@ -15,7 +15,7 @@ from ._rows import Rows
 if TYPE_CHECKING:
     import pandas as pd
 
-# What people write in a table of marks. (A number from 0 to 1 is a number.)
+# Words for yes and no in a table of marks; it may also have numbers from 0 to 1.
 _ANSWERS = {
     **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),
     **dict.fromkeys(("0", "-1", "0.0", "-1.0", "false", "no"), False),
@@ -23,7 +23,7 @@ _ANSWERS = {
 
 
 def _read_answer(value: Any) -> Any:
-    """Read what people write for "similar"; None if nothing."""
+    """Read a cell of the column "similar"; None without an answer."""
     if not isinstance(value, str):
         return value
     text = value.strip().casefold()

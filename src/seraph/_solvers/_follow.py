@@ -52,18 +52,18 @@ class Follower:
         if P is not None:
             self._trail.clear()
             self._curvature.clear()
-            found = self._from_scratch(objective, P)
+            found = self._start_afresh(objective, P)
         else:
             found = self._correct(objective, self._extrapolate(at))
             if not found.converged:  # the path bends here: start afresh
                 self._curvature.clear()
-                found = self._from_scratch(objective, found.P)
+                found = self._start_afresh(objective, found.P)
         if self._trail and len(self._trail[-1][1]) != len(found.P):
             self._trail.clear()
         self._trail.append((at, found.P))
         return found
 
-    def _from_scratch(self, objective: MatrixFunction, P: Array) -> Result:
+    def _start_afresh(self, objective: MatrixFunction, P: Array) -> Result:
         return low_rank(objective, P, max_iter=self.max_iter, tol=self.tol, max_rank=self.max_rank)
 
     def _extrapolate(self, at: float) -> Array:

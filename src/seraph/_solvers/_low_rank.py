@@ -18,9 +18,9 @@ _ZERO_TRACE = 1e-4
 _LOWEST_SLOPE = 1e-13
 # At most this number of rows is added at a time, or as many as P has, if more. Only eigenvectors
 # whose eigenvalue is at least _STEEP of the largest become rows. benchmarks/high_rank.py measures
-# what this saves where the maximum has a high rank; the certificate does not depend on it.
+# the time that this saves if the maximum has a high rank; the certificate does not depend on it.
 _NEW_ROWS, _STEEP = 5, 0.1
-# Multiple of one measured rounding error that is taken as a bound on all.
+# A measured rounding error times this is taken as a bound on all of them.
 _SAFETY = 4.0
 # Halvings of a projected gradient step, and of the length of new rows (80 of its square): beyond
 # them the change is below the last of the 53 binary digits of the metric.
@@ -75,7 +75,7 @@ def low_rank(
             # Short rows have a small gradient by P although that by A is large: continue.
             slope_tol *= 0.1
         elif wider is None:
-            of_value, of_gap = _rounding_errors(objective, here)
+            of_value, of_gap = _measure_rounding(objective, here)
             if here.gap <= tol + of_gap or _SAFETY * of_value <= evaluator.rounding:
                 return here.result(steps, converged=False, stalled=True)
             evaluator.rounding = _SAFETY * of_value  # larger than assumed: try again
@@ -123,7 +123,7 @@ def _widen(evaluator: Evaluator, here: CertifiedPoint) -> Array | None:
     return None
 
 
-def _rounding_errors(objective: MatrixFunction, here: CertifiedPoint) -> tuple[float, float]:
+def _measure_rounding(objective: MatrixFunction, here: CertifiedPoint) -> tuple[float, float]:
     """Measure the rounding errors of the value, relatively, and of the gap.
 
     Another factor of the same metric gives the same sums up to rounding errors.

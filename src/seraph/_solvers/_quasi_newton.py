@@ -179,7 +179,7 @@ def backtrack(
     Parameters
     ----------
     function : callable
-        Takes an array; returns the value there, and whatever else the caller needs to know of it.
+        Takes an array; returns the value there, and any other result for the caller.
     start, move : ndarray
         Where to start, and the whole step.
     value : float

@@ -105,17 +105,17 @@ class _SampleSearch:
     def climb_on(self, sample: MatrixFunction, share: float, P: Array) -> Array:
         """Iterate from `P` on a sample while that is efficient; return the last factor."""
         if self.here is None and self._is_near(sample, P):
-            self.here = self._over_all(P, P)
+            self.here = self._sum_all(P, P)
         while not self.is_certified and self.n_whole < self.max_iter:
             here = self.here
             start = P if here is None else here.P
             try:
-                found = self._maximum(sample, share, start)
+                found = self._maximize(sample, share, start)
             except RunAwayError:
                 break
             if len(found.P) == 0:
                 break  # that does not imply that the objective has its maximum at zero
-            there = self._over_all(found.P, start)
+            there = self._sum_all(found.P, start)
             if here is None or self.is_certified:
                 self.here = there
                 continue
@@ -132,7 +132,7 @@ class _SampleSearch:
             return False
         return relative_slope(P, sample.by_factor(P)[1], sample.scale) <= _NEAR
 
-    def _maximum(self, sample: MatrixFunction, share: float, P: Array) -> Result:
+    def _maximize(self, sample: MatrixFunction, share: float, P: Array) -> Result:
         """Maximize a sample, or its surrogate once all terms have been summed."""
         here, tol = self.here, self.rule.tol
         if here is None:
@@ -155,13 +155,13 @@ class _SampleSearch:
             max_rank=self.max_rank,
         )
 
-    def _over_all(self, P: Array, before: Array) -> CertifiedPoint:
+    def _sum_all(self, P: Array, before: Array) -> CertifiedPoint:
         """Sum all terms at a factor that was reached from `before`: one iteration."""
         there = CertifiedPoint.at(self.objective, P)
         slope = relative_slope(P, 2.0 * P @ there.gradient, self.objective.scale)
         self.is_certified = self.rule.is_met(there, slope)
         self.n_whole += 1
-        self._report(Step(there.value, len(P), _distance(P, before), there.gap), P)
+        self._report(Step(there.value, len(P), _find_distance(P, before), there.gap), P)
         return there
 
     def _report(self, step: Step, P: Array) -> None:
@@ -234,7 +234,7 @@ class Surrogate:
         return self.constant + float(np.vdot(P @ self.C, P))
 
 
-def _distance(P: Array, before: Array) -> float:
+def _find_distance(P: Array, before: Array) -> float:
     """Smallest distance of two factors over rotations of their rows.
 
     ``|P|^2 + |Q|^2 - 2 |P Q'|_*``, the orthogonal Procrustes problem.

@@ -64,7 +64,7 @@ def over_scale(
     result : Result
         The matrix at the best scale, its value minus the prior, and all iterations.
     s : float
-        The scale; 0 if nothing is better.
+        The scale; 0 if no other is better.
     """
     search = _ScaleSearch(model, solve, start)
     zero = model.value_at_zero

@@ -15,9 +15,9 @@ from ._numpy import COMPILED_FROM, NumbaSweep, NumpySweep
 from ._points import is_chunked, is_tensor
 from ._terms import Sweep
 
-# What sums over the pairs.
+# The backends, which sum over the pairs.
 BACKENDS = ("numpy", "numba", "torch", "dask")
-# What users may ask for, beside "cuda:1" and the like.
+# Values of the parameter `backend`, beside "cuda:1" and the like.
 _CHOICES = ("auto", "cpu", *BACKENDS, "cuda", "mps")
 _DEVICE = re.compile(r"(cuda|mps)(:\d+)?")
 # A GPU pays off from this number of points on (`python -m benchmarks.gpu`).
@@ -33,19 +33,8 @@ def check_backend(backend: Any) -> None:
 def choose_backend(X: Any, n: int, backend: str) -> tuple[str, str | None]:
     """Choose a backend, and the device that it computes on.
 
-    Parameters
-    ----------
-    X : array-like
-        Points as the user passed them. A tensor or a dask collection decides for "auto".
-    n : int
-        Number of points.
-    backend : str
-        Backend or device that the user asked for.
-
-    Returns
-    -------
-    backend : {"numpy", "numba", "torch", "dask"}
-    device : str or None
+    `backend` is the backend or device that the user asked for. For "auto", the type of the user's
+    `n` points `X` decides: a tensor, a dask collection, or another.
     """
     if _DEVICE.fullmatch(backend):
         return "torch", _check_device(backend)
@@ -90,22 +79,9 @@ def _has_gpu() -> bool:
 def make_sweep(
     X: Array, *, backend: str, device: str | None = None, n_jobs: int | None = None
 ) -> Sweep:
-    """Make a sweep over the pairs of `X`.
+    """Make a sweep over the pairs of `X`, whose rows are in the order that `PairTerms` describes.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Points, in the order that `PairTerms` describes.
-    backend : {"numpy", "numba", "torch", "dask"}
-        Backend, as `choose_backend` returns it.
-    device : str, optional
-        Device for torch.
-    n_jobs : int, optional
-        Number of threads, for numpy and numba.
-
-    Returns
-    -------
-    Sweep
+    `choose_backend` returns `backend` and `device`; `n_jobs` is for numpy and numba.
     """
     if backend == "torch":
         _require("torch", "torch")
@@ -128,14 +104,9 @@ def make_sweep(
 
 
 def workers(backend: str, n_jobs: int | None = None) -> AbstractContextManager[None]:
-    """Start what the backend needs during a fit: for dask, a cluster.
+    """Start the workers that the backend needs during a fit: for dask, a cluster.
 
-    Parameters
-    ----------
-    backend : {"numpy", "numba", "torch", "dask"}
-        Backend, as `choose_backend` returns it.
-    n_jobs : int, optional
-        Number of threads of the cluster, if the user has not started one. None is all cores.
+    It has `n_jobs` threads, or as many as there are cores, unless the user has started one.
     """
     if backend != "dask":
         return nullcontext()

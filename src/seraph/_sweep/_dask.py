@@ -31,11 +31,11 @@ from ._terms import ROUNDING, PairTerms, Sweep, Variable
 # A part has at most this number of rows, so that a task takes some tenths of a second, and at
 # most this number of bytes.
 _MAX_ROWS, _MAX_BYTES = _tasks.ROWS, 1 << 25
-# It has fewer rows, but not fewer than _MIN_ROWS, if there were fewer parts than _MIN_PARTS
-# otherwise: too few to balance the load of the workers.
+# It has fewer rows, down to _MIN_ROWS, if there would be fewer than _MIN_PARTS parts, too few to
+# balance the load of the workers.
 _MIN_PARTS, _MIN_ROWS = 8, 1024
-# It has more rows if there were more parts than this otherwise: each pair of parts is a task, and
-# a scheduler handles 33 thousand tasks well.
+# It has more rows if there would be more parts than this: each pair of parts is a task, and a
+# scheduler handles 33 thousand tasks well.
 _MAX_PARTS = 256
 # The points are persisted on the workers if they need at most this share of the free memory of
 # all. Otherwise they are swept in strips, whose rows need at most _STRIP_SHARE of a worker's
@@ -47,8 +47,8 @@ _WIDE = 2
 # Number of tasks of a sweep of projections, enough for the cores of a few machines. Each returns
 # an array with all rows, so that more tasks would move more data.
 _N_GROUPS = 32
-# Differences of pairs are persisted in shards of at most this number of bytes. Shards are smaller
-# if there were fewer than _MIN_PARTS otherwise, but not below this number of pairs.
+# Differences of pairs are persisted in shards of at most this number of bytes. Shards are smaller,
+# down to this number of pairs, if there would be fewer than _MIN_PARTS.
 _SHARD_BYTES, _SHARD_PAIRS = 1 << 27, 1 << 14
 # The points of pairs are gathered in rounds, each of which needs this share of the free memory of
 # all workers, and reads the points again.
@@ -59,12 +59,8 @@ _GATHERED_SHARE = 0.05
 def cluster(n_jobs: int | None = None) -> Iterator[None]:
     """Use the cluster of the user's Client, or start a local one with threads.
 
-    Threads share the points without a copy, and tiles release the GIL.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        Number of threads of a cluster that is started here. None is all cores.
+    Threads share the points without a copy, and tiles release the GIL. There are `n_jobs` of them,
+    or as many as there are cores.
     """
     if _find_client() is not None:
         yield

@@ -86,7 +86,7 @@ class Form(NamedTuple):
         Whether to compute the product with Y.
     MIRRORED : constexpr
         Whether each pair is computed once: columns before the rows of a program are left out, and
-        what a tile adds to the sums of its columns is stored, for `collect_kernel` to add up.
+        the sums that a tile adds to its columns are stored, for `collect_kernel` to add up.
     FOLDED : constexpr
         Whether Y has high and low parts side by side, for one product in place of two.
     R, C : constexpr
@@ -141,7 +141,7 @@ def _halves(a):
 
 @triton.jit
 def _margin(rows, high, low, columns2):
-    """Compute the t of a tile from split coordinates and squared lengths, those of rows less eta.
+    """Compute the t of a tile from split coordinates and squared lengths (less eta for rows).
 
     Rounding can make a squared distance negative; the terms are defined there, too.
     """
@@ -381,13 +381,13 @@ def collect_kernel(
     Parameters
     ----------
     room, mirrored : Room
-        What was stored for the own rows of the programs, and for the columns that these met.
+        Sums stored for the programs' own rows, and for the columns that they met.
     total : Room
         The sums to add to.
     y_scale : pointer
         Scale of Y.
     scale : tuple of two floats
-        What to multiply the sums with: a float32, and the rest of the number.
+        Factor of the sums: a float32, and the rest of the number.
     where : tuple of five ints
         First place and number of own rows; if MIRRORED, first column and number of columns;
         `offset`.

@@ -140,7 +140,7 @@ def sample_pairs(
     low, high = n_labeled * (n_labeled - 1) // 2, n * (n - 1) // 2
     small, large = np.sort(marked, axis=1).T.astype(np.int64)
     known = np.unique(large * (large - 1) // 2 + small) - low
-    # How many of the numbers below each known one are free.
+    # Count of the free numbers below each known one.
     free_below = known - np.arange(len(known))
     columns, end = np.empty(size, dtype=np.min_scalar_type(n - 1)), 0
     rows, counts = [], []

@@ -61,18 +61,9 @@ def sum_tile(
 ) -> Sums:
     """Sum over the pairs of a part with itself, or with another part.
 
-    Parameters
-    ----------
-    request : Request
-        What to sum.
-    number : int
-        Number of the tile, a seed for its sample of pairs where only a share is swept.
-    X : ndarray of shape (n, m)
-        Points of the part.
-    codes : ndarray of shape (n,) or None
-        Class codes; None for rows without labels.
-    Y, other_codes
-        The same for the other part.
+    Points `X` have the class codes `codes`, or None if they are unlabeled; `Y` and `other_codes`
+    are those of the other part. `number` is a seed for a sample of the pairs, if only a share of
+    them is swept.
     """
     plan = request.terms.plan
     is_labeled = codes is not None and (Y is None or other_codes is not None)
@@ -191,17 +182,9 @@ def take_rows(part: Array, rows: list[Array]) -> list[Array]:
 def subtract_rows(n: int, taken: list[Array], places: list[Array]) -> Array:
     """Compute the differences of pairs from rows that come from several parts.
 
-    With the differences, a worker can sum over pairs without the points.
-
-    Parameters
-    ----------
-    n : int
-        Number of pairs.
-    taken : list of ndarray of shape (k, m)
-        Rows from several parts.
-    places : list of ndarray of int of shape (k,)
-        Where they belong: ``2 i`` for the first point of the pair i, and ``2 i + 1`` for the
-        second.
+    With the differences of the `n` pairs, a worker can sum over them without the points. The rows
+    `taken` from a part have `places`: ``2 i`` for the first point of the pair i, and ``2 i + 1``
+    for the second.
     """
     D = np.zeros((n, taken[0].shape[1]), dtype=taken[0].dtype)
     for rows, where in zip(taken, places, strict=True):

@@ -92,12 +92,12 @@ def one_blas_thread() -> AbstractContextManager[None]:
       enter, also those of a sweep.
     - A library that is loaded while a thread is inside keeps its number until the next time that
       any thread enters.
-    - Outside, all numbers are what they were: those of a thread when it has left, those of the
-      process when the last thread has left. A forked child has the limits of the thread that
+    - Outside, all numbers are as before: those of a thread once it has left, those of the
+      process once the last thread has left. A forked child has the limits of the thread that
       forked, and no others.
 
-    An OpenBLAS with OpenMP has the number of its OpenMP runtime. Whatever else uses this runtime,
-    in a thread that entered, has one thread, too.
+    An OpenBLAS with OpenMP uses the thread count of its OpenMP runtime. So other code that uses
+    this runtime, in a thread that entered, has one thread, too.
     """
     return _one_thread("blas")
 
@@ -105,10 +105,10 @@ def one_blas_thread() -> AbstractContextManager[None]:
 @contextmanager
 def _one_thread(user_api: str) -> Iterator[None]:
     with ExitStack() as limits:
-        for library in _libraries(len(sys.modules)):
+        for library in _find_libraries(len(sys.modules)):
             if library.user_api != user_api:
                 continue
-            setting = _setting(library)
+            setting = _find_setting(library)
             if setting is None:
                 limits.callback(_limit(library))
             else:
@@ -117,7 +117,7 @@ def _one_thread(user_api: str) -> Iterator[None]:
 
 
 @lru_cache(maxsize=1)
-def _libraries(_: int) -> list[LibController]:
+def _find_libraries(_: int) -> list[LibController]:
     """Find the loaded libraries; the argument is the number of modules imported so far.
 
     The search takes as long as a small fit. A new library comes with new modules.
@@ -130,7 +130,7 @@ def _libraries(_: int) -> list[LibController]:
 _settings_of: dict[str, SharedSetting | None] = {}
 
 
-def _setting(library: LibController) -> SharedSetting | None:
+def _find_setting(library: LibController) -> SharedSetting | None:
     """Return the setting that threads share, or None if each thread has its own number."""
     with _lock:
         if library.filepath not in _settings_of:

@@ -286,8 +286,8 @@ class _Regions:
     def add_mirrored(self, kind: tl.constexpr, scale: float) -> None:
         """Add the sums over all unlabeled pairs, each computed once.
 
-        Some blocks of rows at a time meet the columns from their own on. What they add to these
-        columns goes through memory, and is added up in the order of the blocks.
+        Some blocks of rows at a time meet the columns from their own on. Their sums for these
+        columns go through memory, and are added up in the order of the blocks.
         """
         sums, n_rows = self.sums, self.shape[0]
         left, length = self.offset, self.length
@@ -331,8 +331,8 @@ class _Regions:
     ) -> None:
         """Add the sums that the kernel has stored for the rows at some places.
 
-        `blocks` are, of what is mirrored: number of blocks of rows, first column, and number of
-        columns.
+        For mirrored sums, `blocks` are the number of blocks of rows, the first column, and the
+        number of columns.
         """
         high, (first, last) = float(np.float32(scale)), places
         _, n_columns, *_ = self.shape

@@ -6,7 +6,7 @@
     _tiles       slices of rows, and tiles of pairs of rows
     _validation  checks of single parameters
     _warnings    warnings that point at the caller's line
-    _public      public names for what private modules define
+    _public      public names for objects of private modules
     _files       atomic writes of files; HTML pages
-    _version     versions of seraph and of what it uses
+    _version     versions of seraph and of its dependencies
 """

@@ -15,11 +15,11 @@ from sklearn.utils import check_random_state
 
 from ._typing import Array
 
-_LONGEST = 200  # characters of what a message cites
+_LONGEST = 200  # characters of a value that a message cites
 
 
 def shown(value: Any) -> str:
-    """Return what a message shows of a value: one line, and numbers as Python writes them.
+    """Return a value as messages show it: on one line, and numbers as Python writes them.
 
     Examples
     --------
@@ -129,7 +129,7 @@ def check_unmasked(X: Any) -> None:
 
 
 def two_points(u: Any, v: Any, n_features: int | None) -> Array:
-    """Return two points as the rows of an array; refuse what is no point."""
+    """Return two points as the rows of an array; refuse anything else."""
     try:
         points = np.asarray([u, v])
     except (TypeError, ValueError):  # of different lengths, or no sequences
@@ -142,7 +142,7 @@ def two_points(u: Any, v: Any, n_features: int | None) -> Array:
     raise ValueError(f"u and v must be points, {numbers}; got {shown(u)} and {shown(v)}.")
 
 
-# What numpy and Python say of cells that are no numbers.
+# Errors of numpy and Python about cells that are not numbers.
 _NO_NUMBERS = ("could not convert", "setting an array element", "float() argument must be")
 _COMPLEX = "Complex data not supported"
 
@@ -225,7 +225,7 @@ def _kinds(cells: Iterable[Any]) -> set[type]:
 
 
 def _advice(dtype: Any) -> str:
-    """Return what to do about a type that is no number; nothing if it may be one."""
+    """Return advice about a type that is not a number; empty if it may be one."""
     if isinstance(dtype, type):
         kinds = {np.datetime64: "M", np.timedelta64: "m", bytes: "S", np.bytes_: "S"}
         kind = kinds.get(dtype, "")
@@ -237,7 +237,7 @@ def _advice(dtype: Any) -> str:
 
 
 @contextmanager
-def prepared_by(step: Any, name: str = "X") -> Iterator[None]:
+def blame_step(step: Any, name: str = "X") -> Iterator[None]:
     """Name the step of a pipeline that refuses a table."""
     try:
         yield

@@ -13,7 +13,7 @@ _IN_BETWEEN = {"seraph", "sklearn", "joblib", "scipy", "contextlib"}
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points to the line of the user's code that led here.
 
-    That is the innermost line outside seraph, scikit-learn and what they run in.
+    That is the innermost line outside seraph, scikit-learn and the packages that call them.
     """
     frame = inspect.currentframe()
     level = 1

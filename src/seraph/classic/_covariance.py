@@ -10,7 +10,7 @@ from .._marks import PairLabels
 from .._sweep import principal_directions
 from .._utils._typing import Array
 from ._learner import ClassicLearner
-from ._points import centered_points
+from ._points import center_points
 
 
 class Covariance(ClassicLearner):
@@ -53,7 +53,7 @@ class Covariance(ClassicLearner):
     _needs_labels = False
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        Z = centered_points(points)
+        Z = center_points(points)
         # Each feature in units of its own size: whether it varies must not depend on the others.
         scale = np.abs(Z).max(axis=0)
         if not scale.any():

@@ -12,12 +12,12 @@ from .._utils._typing import Array
 # Eigenvalues below this share of the largest are zero up to rounding: the error of `eigh` is of
 # the order of m eps times the largest, 2e-13 for m = 1000.
 ZERO = 1e-12
-# Cancellation leaves a gap above this about 10 digits, if it is a difference of sums near 1.
+# A gap above this, computed as a difference of sums near 1, has about 10 correct digits.
 _LARGE_GAP = 1e-5
 # Length of the first step, as a multiple of half the gradient; at most that of the factor. Any
 # order of magnitude will do: the line search shortens the step.
 _FIRST_STEP = 0.3
-_SHORTEST_SHARE = 1e-9  # of a step, which the line search gives up at
+_SHORTEST_SHARE = 1e-9  # shortest share of a step that the line search tries
 
 
 def power(A: Array, exponent: float) -> Array:
@@ -38,8 +38,8 @@ def power(A: Array, exponent: float) -> Array:
 def with_ridge(scatter: Array, ridge: float, what: str, name: str = "ridge") -> Array:
     """Add `ridge` times the mean variance to the diagonal of a scatter matrix.
 
-    If the sum is singular, the error names `what` the scatter is of, and the `name` of the
-    parameter that the ridge comes from.
+    If the sum is singular, the error says `what` was summed, and the `name` of the parameter that
+    sets the ridge.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def minimize_factor(
             return share * move, -rise, half
         if not curvature.pairs:
             return None  # only rounding errors are left to gain
-        curvature.clear()  # it was measured far away, and may mislead here
+        curvature.clear()  # the curvature was measured far away, and may mislead here
         return find_step(L, value, slope)
 
     L, n_iter, curvature = first, 0, Curvature()

@@ -46,9 +46,9 @@ def squared_distances(A: Array, B: Array) -> Array:
 def distance_rows(Z: Array, numbers: int | None = None) -> Iterator[tuple[slice, Array]]:
     """Yield the squared distances from some of the points to all: which points, and a matrix.
 
-    For what compares the neighbors of a point with each other, and so needs whole rows. A point
-    is no neighbor of its own: its distance from itself is infinite. A block has at most `numbers`
-    entries, `CHUNK` by default, but at least one row.
+    For learners that compare the neighbors of a point with each other, and so need whole rows. A
+    point is not its own neighbor: its distance from itself is infinite. A block has at most
+    `numbers` entries, `CHUNK` by default, but at least one row.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from .._utils._validation import check_choice, check_flag
 from ._definite import ZERO
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
-from ._points import centered_points
+from ._points import center_points
 
 # Rank of the first factor. Any will do: the solver raises or lowers it as needed.
 _FIRST_RANK = 20
@@ -176,7 +176,7 @@ class GDM(ClassicLearner):
     ) -> tuple[Array, _DissimilarDistances]:
         """Return the map to coordinates of a simple constraint, and the objective there."""
         sums = PairSums(labels, sampled=sampled)
-        used = centered_points(points[sums.rows])
+        used = center_points(points[sums.rows])
         ridge, equal = (1.0, None) if self.ridge == "auto" else (self.ridge, 0.0)
         share = ridge * labels.n_similar / labels.n_labeled
         C = _unit_constraint(used, sums, share, equal, self.diagonal)
@@ -221,7 +221,7 @@ def _unit_constraint(
     C, mean = _unit_scatter(X, scale, sums, diagonal)
     constraint = sums.similar_scatter(X @ C)
     similar = float(constraint.trace())
-    if not len(constraint) - similar > ZERO * similar:  # the rest is that of dissimilar pairs
+    if not len(constraint) - similar > ZERO * similar:  # the rest, of dissimilar pairs, is 0
         raise _coincide()
     if equal > 0.0:
         constraint += share * equal * mean * (C.T @ C)
@@ -244,7 +244,7 @@ def _unit_constraint(
 def _by_features(
     X: Array, scale: Array, sums: PairSums, share: float, equal: float, mean: float
 ) -> Array:
-    """Return what `_unit_constraint` does, for features of very different scales.
+    """Do the same as `_unit_constraint`, for features of very different scales.
 
     Where each feature is divided by its own share of the constraint, the identity part keeps the
     rest well conditioned, so that the root of the constraint has nearly all digits.

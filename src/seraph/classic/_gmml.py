@@ -1,4 +1,4 @@
-"""GMML: the metric halfway between the inverse scatter of similar pairs and that of others."""
+"""GMML: the metric halfway from the inverse scatter of similar pairs to the scatter of others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._utils._typing import Array
 from ._definite import power, with_ridge
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums, all_pairs
-from ._points import without_unit
+from ._points import remove_unit
 
 
 class GMML(ClassicLearner):
@@ -102,7 +102,7 @@ class GMML(ClassicLearner):
                 f"All {labels.n_dissimilar} labeled pairs are dissimilar: GMML needs similar ones "
                 "to bring together. Add a second label of some class, or similar pairs."
             )
-        Z, size = without_unit(points)
+        Z, size = remove_unit(points)
         sums = PairSums(labels)
         similar, dissimilar = sums.scatters(Z[sums.rows])
         S = with_ridge(similar / labels.n_similar, self.ridge, "similar pairs")

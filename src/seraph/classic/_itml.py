@@ -20,7 +20,7 @@ from ._comparisons import pairs_by_number
 from ._definite import minimize_factor, prior_root
 from ._learner import CONVERGED_GAP, ClassicLearner
 from ._pair_sums import PairSums
-from ._points import centered_points, extended, in_their_span
+from ._points import center_points, extend_map, project_to_span
 from ._rows import spread_rows
 
 # Rows whose distances give the percentiles for the bounds, at most: with a sample of the pairs
@@ -191,19 +191,19 @@ class ITML(ClassicLearner):
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         estimate = self.n_constraints == "auto"
         if isinstance(self.n_constraints, Integral) and self.n_constraints < labels.n_labeled:
-            labels = _sampled(labels, int(self.n_constraints), self.random_state)
+            labels = _sample_pairs(labels, int(self.n_constraints), self.random_state)
         gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
 
-        moved = centered_points(points)
+        moved = center_points(points)
         root = None if self.prior == "identity" else prior_root(moved, self.prior)
         if root is not None:
             moved = moved @ root  # the prior is the identity from here on
         if self.bounds is None:
             bounds = _percentiles(moved, _SOME_ROWS if estimate else _MOST_ROWS)
         else:
-            bounds = _checked_bounds(self.bounds)
+            bounds = _check_bounds(self.bounds)
         sums = PairSums(labels, sampled=estimate)
-        used, basis = in_their_span(moved[sums.rows])
+        used, basis = project_to_span(moved[sums.rows])
         R, n_iter = np.eye(used.shape[1]), 0
         for weight in _gammas_up_to(gamma):
             objective = _SlackObjective(used, sums, bounds, weight)
@@ -215,7 +215,7 @@ class ITML(ClassicLearner):
             n_iter += n_steps
         if gap > self.tol:
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        P = extended(R.T, basis)
+        P = extend_map(R.T, basis)
         return P if root is None else P @ root.T, {
             "gamma_": gamma,
             "bounds_": bounds,
@@ -302,7 +302,7 @@ def _percentiles(X: Array, most_rows: int) -> tuple[float, float]:
     return upper, lower
 
 
-def _checked_bounds(bounds: Any) -> tuple[float, float]:
+def _check_bounds(bounds: Any) -> tuple[float, float]:
     if not isinstance(bounds, Sequence | np.ndarray) or len(bounds) != 2:
         raise ValueError(f"bounds must be two numbers, u and l, or None; got {bounds!r}.")
     for name, bound in zip("ul", bounds, strict=True):
@@ -312,7 +312,7 @@ def _checked_bounds(bounds: Any) -> tuple[float, float]:
     return float(bounds[0]), float(bounds[1])
 
 
-def _sampled(
+def _sample_pairs(
     labels: PairLabels, n_constraints: int, random_state: int | np.random.RandomState | None
 ) -> PairLabels:
     """Return `n_constraints` of the labeled pairs, sampled at random, as marked pairs."""

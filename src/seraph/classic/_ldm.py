@@ -252,7 +252,7 @@ def maximize(
 
 
 def bound(near: Array, far: Array, step: Array, lam: float, width: float) -> float:
-    """Return a lower bound on what the objective gains by a `step`.
+    """Return a lower bound on the gain of the objective by a `step`.
 
     ``-c sum_k [far_k (exp(-step_k / c) - 1) + near_k (exp(step_k / c) - 1)] - lam sum_k step_k``
 

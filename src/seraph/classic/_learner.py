@@ -41,7 +41,7 @@ _CHOICES = {"prior": ("identity", "covariance"), "init": ("pca", "identity", "ra
 
 
 class Learner(MahalanobisLearner):
-    """Base of all learners of this package: checks of parameters, and what surrounds a fit."""
+    """Base of all learners of this package: checks parameters, and sets the fitted attributes."""
 
     _ranges: ClassVar[Ranges] = {}  # of a learner's own parameters; they replace common ones
 
@@ -59,14 +59,14 @@ class Learner(MahalanobisLearner):
     def _fit_points(
         self, X: ArrayLike, points: Array, blend: Blend, learn: Learn, **attributes: Any
     ) -> Self:
-        """Call `learn`, and set all attributes: what it returns, and those given."""
+        """Call `learn`, and set its attributes and the given ones."""
         # Matrices this small gain nothing from more threads. An underflow to zero is right,
         # whatever the user has set with `np.seterr`.
         with one_blas_thread(), np.errstate(under="ignore"):
             components, learned = learn()
             components = components.astype(points.dtype)
             coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
-            return self._learned(X, components, blend, coordinates, **learned, **attributes)
+            return self._set_learned(X, components, blend, coordinates, **learned, **attributes)
 
     def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
         name = type(self).__name__
@@ -151,7 +151,7 @@ class ClassicLearner(Learner, ABC):
         Parameters
         ----------
         points : ndarray of shape (n_samples, n_features), float32 or float64
-            All points; finite, but of any unit (see `without_unit`).
+            All points; finite, but of any unit (see `remove_unit`).
         labels : PairLabels
             Labels of their pairs. Marks are sure; their weights are not used, as a warning says.
 
@@ -168,7 +168,7 @@ class ClassLabelLearner(ClassicLearner):
     """Base of the learners that use class labels alone."""
 
     def _check_marks(self, labels: PairLabels) -> None:
-        """Refuse marks, but for those that follow from the classes."""
+        """Refuse marks, except those that follow from the classes."""
         super()._check_marks(labels)
         name = type(self).__name__
         if not (labels.codes >= 0).any():
@@ -218,9 +218,9 @@ def no_common_points(labels: PairLabels) -> ValueError:
 
 
 def check_share(name: str, value: Any, other: str = "") -> None:
-    """Raise a ValueError if a value is no number from 0 to 1, without 1.
+    """Raise a ValueError unless a value is a number of at least 0 and below 1.
 
-    `other` says what else is possible, for the message.
+    `other` names other allowed values in the message.
     """
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not (is_number and 0 <= value < 1):

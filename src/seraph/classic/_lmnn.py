@@ -16,7 +16,7 @@ from .._utils._validation import check_verbose
 from ._learner import CONVERGED_GAP, ClassLabelLearner
 from ._triples import Triples
 
-# The lower bound costs as much as an iteration, so it is computed once in this many.
+# Number of iterations between two lower bounds: one costs as much as an iteration.
 _ITERATIONS_PER_BOUND = 5
 # Directions whose pull is more than this many times the median are rescaled (`scales`).
 _OUTSTANDING = 10.0
@@ -210,8 +210,8 @@ def _minimize(
     """Run L-BFGS on the factor until the lower bound says that the minimum is close.
 
     Returns the factor, the objective, its gap, whether it converged, and the number of iterations.
-    The search runs on ``Q`` with ``P = Q S``: where outliers pull harder in one direction than
-    the other points in all, a step for that direction would be none for the others.
+    The search runs on ``Q`` with ``P = Q S``: outliers may pull harder in one direction than the
+    other points in all others, and a step short enough for it would hardly move the rest.
     """
     X, capped = triples.points, P.shape[0] < P.shape[1]
     bound = _LowerBound(triples)
@@ -256,7 +256,7 @@ def _minimize(
 
 
 class _LowerBound:
-    """A value below that of every metric, from the dual problem.
+    """A lower bound on the objective of every metric, from the dual problem.
 
     For weights w in [0, 1] of the triples, the objective at any A is at least
     ``mu sum(w) + <G, A>``, with G the gradient by A for these weights. Where G is positive

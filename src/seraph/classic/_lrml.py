@@ -14,7 +14,7 @@ from .._utils._typing import Array
 from ._definite import ZERO
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
-from ._points import extended, without_unit
+from ._points import extend_map, remove_unit
 
 
 class LRML(ClassicLearner):
@@ -116,7 +116,7 @@ class LRML(ClassicLearner):
         self.shrinkage_target = shrinkage_target
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        left, lengths, directions = principal_directions(without_unit(points)[0])
+        left, lengths, directions = principal_directions(remove_unit(points)[0])
         Z = left * lengths
         if not Z.any():
             raise ValueError(
@@ -142,7 +142,7 @@ class LRML(ClassicLearner):
         lifted = np.maximum(values, least)
         root = np.exp(0.5 * np.mean(np.log(lifted))) / np.sqrt(lifted)
         P = (vectors * root) @ vectors.T
-        return extended(P, directions.T), {"n_lifted_": int(np.sum(values < least))}
+        return extend_map(P, directions.T), {"n_lifted_": int(np.sum(values < least))}
 
 
 def _in_units_of_its_trace(scatter: Array) -> Array:

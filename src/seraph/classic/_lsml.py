@@ -14,7 +14,7 @@ from .._marks import Marks, PairLabels, Rows
 from .._utils._typing import Array
 from ._comparisons import ComparisonLearner, pairs_by_number
 from ._definite import minimize_factor, power, prior_root
-from ._points import centered_points
+from ._points import center_points
 
 # Added to squared distances, as a share of their mean, so that they can be divided by.
 _SHORTEST = 1e-12
@@ -185,7 +185,7 @@ class LSML(ComparisonLearner):
         )
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
-        Z = centered_points(points)
+        Z = center_points(points)
         root = prior_root(Z, self.prior)
         Z = Z @ root  # the prior is the identity from here on
         i, j = rows.reshape(-1, 2).T

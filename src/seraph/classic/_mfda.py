@@ -21,7 +21,7 @@ from ._definite import ZERO
 from ._distances import CHUNK
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
-from ._points import without_unit
+from ._points import remove_unit
 
 # Ridge of a neighborhood's Gram matrix, as a share of its trace: without it the weights are not
 # determined if there are more neighbors than features. The usual value of locally linear embedding
@@ -148,7 +148,7 @@ class MFDA(ClassicLearner):
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2
         alpha = auto if self.alpha == "auto" else float(self.alpha)
-        Z, _ = without_unit(points)
+        Z, _ = remove_unit(points)
         basis = np.eye(Z.shape[1])
         if Z.shape[1] > len(Z):  # the span of the points is all there is to choose from
             left, lengths, basis = principal_directions(Z)

@@ -16,7 +16,7 @@ from .._utils._typing import Array
 from .._utils._validation import shown
 from ._distances import add_laplacian, neighbor_weights
 from ._learner import Learner, check_components
-from ._points import centered_points
+from ._points import center_points
 
 
 class MLKR(Learner):
@@ -127,7 +127,7 @@ class MLKR(Learner):
         return self._fit_points(X, points, blend, partial(self._learn, points, targets))
 
     def _learn(self, points: Array, targets: Array) -> tuple[Array, dict[str, Any]]:
-        Z = centered_points(points)
+        Z = center_points(points)
         known = ~np.isnan(targets)
         error = _SquaredErrors(Z[known], targets[known])
         found = lbfgs(

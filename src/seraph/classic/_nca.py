@@ -13,7 +13,7 @@ from .._sweep import centered
 from .._utils._typing import Array
 from ._distances import neighbor_weights
 from ._learner import ClassLabelLearner, check_components
-from ._points import extended, in_their_span
+from ._points import extend_map, project_to_span
 
 # With tol=0, L-BFGS would go on until the squared steps that it divides by underflow to 0.
 _SMALLEST_TOL = 1e-100
@@ -117,7 +117,7 @@ class NCA(ClassLabelLearner):
         codes, start, basis = labels.codes[rows], self._start(labeled), None
         if self.n_components is None and isinstance(start, str) and start == "identity":
             # From there the map changes in the span of the points only.
-            labeled, basis = in_their_span(labeled)
+            labeled, basis = project_to_span(labeled)
         found = NeighborhoodComponentsAnalysis(
             n_components=self.n_components,
             init=start,
@@ -128,14 +128,14 @@ class NCA(ClassLabelLearner):
         n_iter = found.n_iter_ - 1  # scikit-learn counts the first evaluation too
         if n_iter >= self.max_iter:
             self._warn_not_converged(f"{n_iter} iterations")
-        return extended(found.components_, basis), {
+        return extend_map(found.components_, basis), {
             "objective_": _expected_right(labeled @ found.components_.T, codes),
             "converged_": n_iter < self.max_iter,
             "n_iter_": max(1, n_iter),
         }
 
     def _start(self, labeled: Array) -> str | Array:
-        """Return what scikit-learn should start from."""
+        """Return the argument `init` for scikit-learn."""
         if isinstance(self.init, str) and self.init == "pca":
             n_principal = min(labeled.shape)
             return "pca" if (self.n_components or n_principal) < n_principal else "identity"

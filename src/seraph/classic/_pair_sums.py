@@ -15,7 +15,7 @@ from .._marks import PairLabels
 from .._utils._tiles import row_slices, upper_tiles
 from .._utils._typing import Array
 from ._distances import add_laplacian, pair_differences, pair_squares, squared_distances
-from ._points import about_group_means
+from ._points import subtract_group_means
 from ._rows import paired_rows, spread_rows
 
 # Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
@@ -96,7 +96,7 @@ class PairSums:
     def similar_scatter(self, X: Array) -> Array:
         """Sum the same over the similar pairs alone."""
         # As in `all_pairs`, in each class.
-        inner = about_group_means(X[: len(self.codes)], self.codes)
+        inner = subtract_group_means(X[: len(self.codes)], self.codes)
         inner *= np.sqrt(np.bincount(self.codes))[self.codes, np.newaxis]
         return _listed_scatter(X, self._pairs[self._similar]) + inner.T @ inner
 
@@ -181,8 +181,8 @@ def _sample_size(n: int, labels: PairLabels) -> int:
 def _sample_tiles(n: int, side: int) -> list[Tile]:
     """Pair groups of `side` rows with the next group, as on a circle.
 
-    Many small tiles cost little more than one if they are stacked. What is left over when `n` rows
-    are cut into groups is paired with the first group.
+    Many small tiles cost little more than one if they are stacked. Rows left over after cutting
+    `n` rows into groups are paired with the first group.
     """
     groups = np.arange(n - n % side).reshape(-1, side)
     partners = np.roll(groups, -1, axis=0)

@@ -12,19 +12,19 @@ from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
 from .._utils._typing import Array
 
 
-def centered_points(points: Array) -> Array:
+def center_points(points: Array) -> Array:
     """Center points, in double precision. Features that vary by rounding errors are constant.
 
     Examples
     --------
     >>> import numpy as np
-    >>> centered_points(np.array([[1.0, 0.1 + 0.2], [3.0, 0.3]], dtype=np.float64)).tolist()
+    >>> center_points(np.array([[1.0, 0.1 + 0.2], [3.0, 0.3]], dtype=np.float64)).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
     return centered(points.astype(np.float64, copy=False), rounding=CONSTANT_FEATURE)
 
 
-def without_unit(points: Array) -> tuple[Array, float]:
+def remove_unit(points: Array) -> tuple[Array, float]:
     """Center points, divide them by a power of two near their size, and return that, too.
 
     No square overflows or underflows then.
@@ -32,21 +32,21 @@ def without_unit(points: Array) -> tuple[Array, float]:
     Examples
     --------
     >>> import numpy as np
-    >>> Z, size = without_unit(np.array([[1e200], [3e200]]))
+    >>> Z, size = remove_unit(np.array([[1e200], [3e200]]))
     >>> bool(abs(Z).max() <= 1.0), bool(np.isclose(Z[1, 0] * size, 1e200))
     (True, True)
     """
     size = exact_size(magnitude(points))
-    return centered_points(points.astype(np.float64) / size), size
+    return center_points(points.astype(np.float64) / size), size
 
 
-def about_group_means(X: Array, group: Array) -> Array:
+def subtract_group_means(X: Array, group: Array) -> Array:
     """Subtract from each point the mean of its group; groups are numbered from 0.
 
     Examples
     --------
     >>> import numpy as np
-    >>> about_group_means(np.array([[1.0], [5.0], [3.0]]), np.array([0, 1, 0])).tolist()
+    >>> subtract_group_means(np.array([[1.0], [5.0], [3.0]]), np.array([0, 1, 0])).tolist()
     [[-1.0], [0.0], [1.0]]
     """
     sums = np.stack([np.bincount(group, column) for column in X.T], axis=1)
@@ -54,13 +54,13 @@ def about_group_means(X: Array, group: Array) -> Array:
     return X - means[group]
 
 
-def in_their_span(X: Array) -> tuple[Array, Array | None]:
+def project_to_span(X: Array) -> tuple[Array, Array | None]:
     """Return points in coordinates of their span, and its basis if it may be a smaller space.
 
     Examples
     --------
     >>> import numpy as np
-    >>> coordinates, basis = in_their_span(np.array([[1.0, 0.0, 2.0], [1.0, 3.0, 6.0]]))
+    >>> coordinates, basis = project_to_span(np.array([[1.0, 0.0, 2.0], [1.0, 3.0, 6.0]]))
     >>> coordinates.shape, basis.shape
     ((2, 2), (3, 2))
     >>> round(float(np.linalg.norm(coordinates[0] - coordinates[1])), 6)
@@ -72,13 +72,13 @@ def in_their_span(X: Array) -> tuple[Array, Array | None]:
     return coordinates.T, basis
 
 
-def extended(P: Array, basis: Array | None) -> Array:
+def extend_map(P: Array, basis: Array | None) -> Array:
     """Return a square map that is `P` on the span of `basis`, and the identity elsewhere.
 
     Examples
     --------
     >>> import numpy as np
-    >>> extended(np.array([[2.0]]), np.array([[0.0], [1.0]])).tolist()
+    >>> extend_map(np.array([[2.0]]), np.array([[0.0], [1.0]])).tolist()
     [[1.0, 0.0], [0.0, 2.0]]
     """
     if basis is None:

@@ -14,7 +14,7 @@ from .._marks import PairLabels
 from .._utils._typing import Array
 from ._definite import with_ridge
 from ._learner import ClassicLearner, check_components
-from ._points import about_group_means, without_unit
+from ._points import remove_unit, subtract_group_means
 
 
 class RCA(ClassicLearner):
@@ -112,9 +112,9 @@ class RCA(ClassicLearner):
                 f"All {labels.n_dissimilar} labeled pairs are dissimilar: RCA learns from points "
                 "that belong together. Add a second label of some class, or similar pairs."
             )
-        Z, size = without_unit(points)
+        Z, size = remove_unit(points)
         in_chunks = group >= 0
-        deviations = about_group_means(Z[in_chunks], group[in_chunks])
+        deviations = subtract_group_means(Z[in_chunks], group[in_chunks])
         scatter = deviations.T @ deviations / len(deviations)
         inner = with_ridge(scatter, self.ridge, "points of each chunk")
         rows: Array = eigh(Z.T @ Z / len(Z), inner)[1].T[::-1]

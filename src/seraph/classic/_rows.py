@@ -1,4 +1,4 @@
-"""Orders of rows: those of labeled pairs, class by class, or evenly spread."""
+"""Orders of rows: the rows of labeled pairs, class by class, or rows evenly spread."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def class_ranges(codes: Array) -> list[tuple[int, int]]:
 def spread_rows(n: int, most: int | None = None) -> Array:
     """Return a low-discrepancy order of `n` rows, or the first `most` of it.
 
-    It is that of Weyl's sequence of the golden ratio. If the rows are sorted by class, every
+    The order is Weyl's sequence of the golden ratio. If the rows are sorted by class, every
     contiguous part of it is nearly stratified.
 
     Examples

@@ -19,7 +19,7 @@ from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class, smoothed_hinge
 from ._distances import pair_squares
 from ._learner import no_common_points
-from ._points import centered_points
+from ._points import center_points
 
 # Discriminants per neighborhood, and the number of anchors in a small and in a large one: our
 # choice, as the triplets here come from anchors, and in the paper from classes.
@@ -162,7 +162,7 @@ class SCML(ComparisonLearner):
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         # Far from the origin, squared distances would lose their digits.
-        Z = centered_points(points)
+        Z = center_points(points)
         triplets = neighbor_triplets(Z, labels, self.n_neighbors, self.n_impostors)
         if len(triplets) == 0:
             raise no_common_points(labels)
@@ -175,7 +175,7 @@ class SCML(ComparisonLearner):
         return triplets
 
     def _learn_comparisons(self, points: Array, rows: Array) -> tuple[Array, dict[str, Any]]:
-        Z = centered_points(points)
+        Z = center_points(points)
         near, far, unit = in_mean_distances(Z, rows)
         n_basis = min(20 * Z.shape[1], 500) if self.n_basis is None else int(self.n_basis)
         basis = local_directions(
@@ -208,7 +208,7 @@ def in_mean_distances(Z: Array, rows: Array) -> tuple[Array, Array, float]:
 def compose(
     near: Array, far: Array, basis: Array, beta: float, max_iter: int, tol: float
 ) -> tuple[Array, dict[str, Any]]:
-    """Weight the directions in `basis`; return the factor of the metric and what was found."""
+    """Weight the directions in `basis`; return the factor and the fitted attributes."""
     differences = (near @ basis.T) ** 2 - (far @ basis.T) ** 2
     weights, value, gap, n_iter = Hinges(differences, beta).minimize(max_iter, tol, tol)
     used = weights > 0.0
@@ -305,7 +305,7 @@ def local_directions(
 
 
 class _At(NamedTuple):
-    """The objective at some weights, and how much lower that of others can be."""
+    """The objective at some weights, and a bound on how much lower it can be."""
 
     exact: float
     smoothed: float  # with `smoothed_hinge`

@@ -15,7 +15,7 @@ from .._utils._typing import Array
 from ._definite import ZERO, power, prior_root
 from ._learner import ClassicLearner, check_share
 from ._pair_sums import PairSums
-from ._points import without_unit
+from ._points import remove_unit
 
 # scikit-learn counts the iterations in 32 bits.
 _MOST_ITERATIONS = 2**31 - 1
@@ -127,7 +127,7 @@ class SDML(ClassicLearner):
         check_share("balance", self.balance)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        Z, size = without_unit(points)
+        Z, size = remove_unit(points)
         sums = PairSums(labels)
         similar, dissimilar = sums.scatters(Z[sums.rows])
         pull = similar / max(1, labels.n_similar) - dissimilar / max(1, labels.n_dissimilar)
@@ -139,7 +139,7 @@ class SDML(ClassicLearner):
         A, found = sparse_metric(inverse + weight * pull, alpha, self.max_iter, self.tol)
         if not found["converged_"]:
             self._warn_not_converged(f"{found['n_iter_']} iterations")
-        # The metric has the unit of the prior, and the weight what makes K one of both.
+        # The metric has the unit of the prior; the weight converts the pairs to it, to form K.
         unit = 1.0 if self.prior == "identity" else size
         found["objective_"] += 2.0 * len(inverse) * float(np.log(unit))
         weight *= (unit / size) ** 2

@@ -7,8 +7,8 @@ compared without any rounding, as long as they are below 2**26 and no coordinate
 Other points have rounding errors of their own, from scaling or from a learned map. So squared
 distances that are within 2**-44 of each other (about 6e-14 of their size) are a tie, and points
 that are no farther apart than 2**-46 of their norm coincide. (In float32, or far from the origin,
-the points lose more than that: then ties are those of the numbers given.) No figure depends on the
-order of the rows, or on the tiles.
+the points lose more than that: then ties follow from the numbers as given.) No figure depends on
+the order of the rows, or on the tiles.
 """
 
 from .._utils._public import publish as _publish

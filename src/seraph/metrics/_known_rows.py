@@ -93,5 +93,5 @@ class _KnownRowsScorer:
         return float(self.scorer(estimator, _safe_indexing(X, known), truth, **cut))
 
     def get_metadata_routing(self) -> Any:
-        """Return what the scorer asks for, for scikit-learn's metadata routing."""
+        """Return the metadata that the scorer requests, for scikit-learn's routing."""
         return get_routing_for_object(self.scorer)

@@ -27,7 +27,7 @@ Chunks = Callable[[], Iterator[tuple[Array, Array]]]
 class Counts(NamedTuple):
     """Distinct squared distances, ascending, and the number of pairs of each kind at each.
 
-    Of distances that count as equal, `d2` has the smallest.
+    `d2` has the smallest of the distances that count as equal.
     """
 
     d2: Array

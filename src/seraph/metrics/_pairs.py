@@ -13,7 +13,7 @@ from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._classes import ClassDistances
 from ._ordered import Counts, ordered_counts, pair_chunks
-from ._tiles import SquaredDistances, checked_points, in_range
+from ._tiles import SquaredDistances, check_mapped, in_range
 
 
 def pair_auc(
@@ -54,7 +54,7 @@ def pair_auc(
     >>> pair_auc([[0.0], [1.0], [4.0]], marks=Marks([[0, 1], [1, 2]], [-1, 1], rows=3))
     0.0
     """
-    points = checked_points(Z)
+    points = check_mapped(Z)
     labels = PairLabels.of(Z, len(points), y, marks)
     return _auc(SquaredDistances(*in_range(points)), labels)
 
@@ -91,7 +91,7 @@ def _score(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> float:
 
 def _auc(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> float:
     below, area = 0.0, 0.0
-    for counts in _counted(d2, labels):
+    for counts in _count_pairs(d2, labels):
         closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
         area += float(closer @ counts.dissimilar)
         below += float(counts.similar.sum())
@@ -127,10 +127,10 @@ def equal_error_rate(
     >>> equal_error_rate([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
     0.0
     """
-    points = checked_points(Z)
+    points = check_mapped(Z)
     labels = PairLabels.of(Z, len(points), y, marks)
     accepted, rejected = 0.0, 1.0
-    for counts in _counted(SquaredDistances(*in_range(points)), labels):
+    for counts in _count_pairs(SquaredDistances(*in_range(points)), labels):
         accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
         rejects = rejected - np.cumsum(counts.similar) / labels.n_similar
         crossed = np.flatnonzero(accepts >= rejects)
@@ -144,7 +144,7 @@ def equal_error_rate(
     return 0.5 * (accepted + rejected)  # only rounding keeps the ends, 1 and 0, from crossing
 
 
-def _counted(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> Iterator[Counts]:
+def _count_pairs(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> Iterator[Counts]:
     """Check that there are pairs of both kinds, and count them at each distance."""
     if not (labels.n_similar and labels.n_dissimilar):
         raise ValueError(

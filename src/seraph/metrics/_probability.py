@@ -78,19 +78,9 @@ def _numbers(probabilities: ArrayLike) -> Array:
 
 
 def equal_bins(p: Array, n_bins: int) -> list[Array]:
-    """Cut values into bins of about equal size; equal values stay together.
+    """Cut values into at most `n_bins` bins of about equal size; equal values stay together.
 
-    Parameters
-    ----------
-    p : ndarray of shape (n,)
-        Values.
-    n_bins : int
-        Largest number of bins.
-
-    Returns
-    -------
-    list of ndarray of int
-        The places of the values of each bin, in ascending order of the values.
+    Returns the places of the values of each bin, in ascending order of the values.
 
     Examples
     --------

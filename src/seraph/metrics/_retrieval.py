@@ -12,7 +12,7 @@ from .._marks import read_classes
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import check_number
-from ._tiles import SquaredDistances, checked_points, in_range
+from ._tiles import SquaredDistances, check_mapped, in_range
 
 # Distances in memory at a time: 32 MB.
 _BUDGET = 2**22
@@ -95,7 +95,7 @@ def recall_at_k(
     """
     check_number("k", k, low=1, integer=True)
     found, queries = 0, 0
-    for hits, _ in _neighbors(Z, y, Z_reference, y_reference, k):
+    for hits, _ in _find_neighbors(Z, y, Z_reference, y_reference, k):
         found += int(hits.any(axis=1).sum())
         queries += len(hits)
     return found / queries
@@ -137,7 +137,7 @@ def map_at_r(
     0.7
     """
     scores: list[Array] = []
-    for hits, companions in _neighbors(Z, y, Z_reference, y_reference, None):
+    for hits, companions in _find_neighbors(Z, y, Z_reference, y_reference, None):
         places = np.arange(1, hits.shape[1] + 1)
         counted = hits & (places <= companions[:, np.newaxis])
         precision = np.cumsum(counted, axis=1) / places
@@ -146,7 +146,7 @@ def map_at_r(
     return math.fsum(every) / len(every)  # the same in any order
 
 
-def _neighbors(
+def _find_neighbors(
     Z: ArrayLike,
     y: ArrayLike,
     Z_reference: ArrayLike | None,
@@ -158,11 +158,11 @@ def _neighbors(
     The neighbors come in ascending distance: `k` of them, or as many as the largest number of
     companions.
     """
-    points = checked_points(Z)
+    points = check_mapped(Z)
     if (Z_reference is None) != (y_reference is None):
         raise ValueError("Pass Z_reference and y_reference together, or neither.")
     itself = Z_reference is None
-    reference = points if Z_reference is None else checked_points(Z_reference, "Z_reference")
+    reference = points if Z_reference is None else check_mapped(Z_reference, "Z_reference")
     if points.shape[1] != reference.shape[1]:
         raise ValueError(
             f"Z has {points.shape[1]} dimensions and Z_reference has {reference.shape[1]}: map "

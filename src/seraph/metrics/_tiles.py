@@ -46,7 +46,7 @@ _BUDGET = 2**20
 _SMALL, _LARGE = 2.0**-200, 2.0**200
 
 
-def checked_points(Z: Any, name: str = "Z") -> Array:
+def check_mapped(Z: Any, name: str = "Z") -> Array:
     """Check mapped points; a metric of rank 0 maps to no column at all."""
     with as_numbers(name, Z):
         points: Array = check_array(
@@ -58,7 +58,7 @@ def checked_points(Z: Any, name: str = "Z") -> Array:
 def in_range(*tables: Array) -> list[Array]:
     """Divide tables by a power of two such that squared distances keep their order.
 
-    Without it, those of points near 1e200 would all be infinite, and those near 1e-200 all zero.
+    Otherwise all squared distances would be infinite near 1e200, and zero near 1e-200.
 
     Examples
     --------
@@ -81,8 +81,8 @@ class SquaredDistances:
     Attributes
     ----------
     tie : int
-        Squared distances within so many units in the last place count as equal. It is 0 if they
-        are exact: the points are whole numbers, or multiples of a power of two, and no
+        Squared distances within this number of units in the last place count as equal. It is 0 if
+        they are exact: the points are whole numbers, or multiples of a power of two, and no
         coordinate is farther than ``2**25 / sqrt(r)`` such steps from the middle of its range,
         or than 2**46 steps from zero.
 
@@ -125,7 +125,7 @@ class SquaredDistances:
         return d2
 
     def _refine(self, d2: Array, a: Array, b: Array, h: Array, k: Array) -> None:
-        """Add what the grid has left out."""
+        """Add the second term, the differences from the grid."""
         left = self._points[a] - (h + self._center)
         right = self._others[b] - (k + self._center)
         h, k = 2.0 * h + left, 2.0 * k + right
@@ -155,7 +155,7 @@ class SquaredDistances:
 
 
 def _are_exact(tables: list[Array], grids: list[Array], step: float) -> bool:
-    """Say whether the points are on the grid, and not only because they are so far away.
+    """Whether the points are on the grid, and not only because they are far away.
 
     Where floats are no finer than the grid, the differences may be due to rounding.
     """

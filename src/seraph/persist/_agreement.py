@@ -39,7 +39,7 @@ Convert = Callable[[Any, bool], Any]
 def check_agreement(
     model: BaseEstimator, graph: Any, X: Any, dtype: np.dtype[Any], convert: Convert
 ) -> None:
-    """Raise an error that names the step if `graph` does not return what `model` does.
+    """Raise an error that names the step if `graph` and `model` give different results.
 
     Both get every row of `X`, some of them once more with missing numbers and with new and
     missing text if the model takes those. ``convert(step, is_text)`` makes the graph of a step.
@@ -71,13 +71,13 @@ def _tables_like(model: Any, X: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
             f"X has {table.shape[1]} columns, but the model was fitted on {model.n_features_in_}: "
             "pass the table that it was fitted on, to compare the graph with the model."
         )
-    _ask(model, table[:1])  # what is wrong with X is told in the words of the model
+    _ask(model, table[:1])  # the model itself reports an error in X
     for start in range(0, len(table), _ROWS):
         yield table[start : start + _ROWS]
     few = table[:: -(-len(table) // _HOLED)]
     rng = np.random.default_rng(0)
     if not text:
-        changed = [few.mask(_holes(few, rng)) if hasattr(few, "mask") else _holed(few, rng)]
+        changed = [few.mask(_holes(few, rng)) if hasattr(few, "mask") else _make_holes(few, rng)]
     else:
         numbers = [name for name in few if name not in text]
         changed = [few.assign(**few[numbers].mask(_holes(few[numbers], rng)))] if numbers else []
@@ -120,12 +120,12 @@ def _holes(rows: Any, rng: np.random.Generator) -> Array:
     return holes
 
 
-def _holed(rows: Array, rng: np.random.Generator) -> Array:
+def _make_holes(rows: Array, rng: np.random.Generator) -> Array:
     return np.where(_holes(rows, rng), np.nan, rows)
 
 
 def _ask(model: Any, rows: Any) -> list[Array]:
-    """Return what the graph of a model should return."""
+    """Return the results that the graph of a model should have."""
     with warnings.catch_warnings():
         # The model may know the names of its features, and warns of new categories.
         warnings.simplefilter("ignore")

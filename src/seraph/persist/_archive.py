@@ -7,8 +7,8 @@ import zipfile
 from collections.abc import Mapping
 from typing import IO
 
-# What an archive may unpack to: this much, or _RATIO times the size of the file. Arrays of
-# zeros shrink a thousandfold, so small files get room; text takes 20 times its size once read.
+# Largest size of an unpacked archive: these bytes, or _RATIO times the size of the file. Arrays of
+# zeros shrink a thousandfold, so small files may grow; text takes 20 times its size once read.
 _BYTES = 256 * 2**20
 _TEXT_BYTES = 16 * 2**20
 _RATIO = 20

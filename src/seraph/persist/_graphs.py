@@ -19,7 +19,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import OneHotEncoder
 
-from .._base import mapped
+from .._base import map_points
 from .._estimators._kernel import KernelMap
 from .._utils._typing import Array
 from ._tables import MISSING_TEXT, text_of
@@ -32,12 +32,12 @@ Make = Callable[..., Any]
 
 
 def step_shapes(operator: Any) -> None:
-    """Tell skl2onnx the shape of what ``transform`` returns, of the type of its input."""
+    """Tell skl2onnx the shape of the result of ``transform``, of the type of its input."""
     shapes_of_type(type(operator.inputs[0].type), operator)
 
 
 def shapes_of_type(kind: Any, operator: Any) -> None:
-    """Tell skl2onnx the shape of what ``transform`` returns, of the type `kind`."""
+    """Tell skl2onnx the shape of the result of ``transform``, of the type `kind`."""
     width = len(operator.raw_operator.get_feature_names_out())
     operator.outputs[0].type = kind([operator.inputs[0].type.shape[0], width])
 
@@ -65,7 +65,7 @@ def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
     values = _kernel_values(op, learner.kernel_map_, points, learner.n_features_in_)
     values = op("Sub", values, offset)
     inner = learner.learner_
-    out = op("MatMul", values, mapped(slopes, inner.components_, inner.isotropic_))
+    out = op("MatMul", values, map_points(slopes, inner.components_, inner.isotropic_))
     out = op("Cast", out, to=_proto(_dtype(X)), output_names=operator.outputs)
     out.add_to(scope, container)
 
@@ -188,7 +188,7 @@ def onnx_classes(classes: Array) -> Array:
 def convert_imputer(scope: Any, operator: Any, container: Any) -> None:
     """Write ``where(x is missing, statistic, x)`` for a SimpleImputer."""
     op = _operators(container)
-    step, X = operator.raw_operator, _joined(op, operator.inputs)
+    step, X = operator.raw_operator, _join(op, operator.inputs)
     text = type(operator.inputs[0].type).__name__ == "StringTensorType"
     nan = isinstance(step.missing_values, float) and np.isnan(step.missing_values)
     if not nan or step.add_indicator or (not text and np.isnan(step.statistics_).any()):
@@ -208,7 +208,7 @@ def convert_imputer(scope: Any, operator: Any, container: Any) -> None:
 def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
     """Write each category as a row of a table of zeros and ones, for a OneHotEncoder."""
     op = _operators(container)
-    encoder, X = operator.raw_operator, _joined(op, operator.inputs)
+    encoder, X = operator.raw_operator, _join(op, operator.inputs)
     text = all(values.dtype.kind in "OUS" for values in encoder.categories_)
     if not text or encoder.drop is not None or encoder.handle_unknown == "error":
         raise ValueError(
@@ -254,7 +254,7 @@ def _codes(op: Make, texts: Any, words: list[str]) -> Any:
     )
 
 
-def _joined(op: Make, inputs: list[Any]) -> Any:
+def _join(op: Make, inputs: list[Any]) -> Any:
     return inputs[0] if len(inputs) == 1 else op("Concat", *inputs, axis=1)
 
 

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
 
-from .._base import MahalanobisLearner, mapped
+from .._base import MahalanobisLearner, map_points
 from .._utils._files import write_whole
 from .._utils._optional import optional_module
 from .._utils._validation import as_numbers, shown
@@ -162,7 +162,7 @@ def export(
                 "A graph needs X: rows on which it is compared with the model, such as those that "
                 "the model was fitted on."
             )
-        graph = to_onnx(_reduced(model, n_components, X), X, dtype=dtype)
+        graph = to_onnx(_reduce(model, n_components, X), X, dtype=dtype)
         return write_whole(path, graph.SerializeToString())
     W = to_matrix(model, n_components=n_components, X=X, dtype=dtype)
     if kind == ".npy":
@@ -203,7 +203,7 @@ class _Linear(NamedTuple):
 
     def of(self, points: Any) -> Any:
         """Map points."""
-        return mapped(points, self.matrix.T, self.isotropic)
+        return map_points(points, self.matrix.T, self.isotropic)
 
     def times(self, W: Any) -> Any:
         """Multiply by another matrix from the right."""
@@ -279,13 +279,13 @@ def _leading(parts: list[_Linear], n_components: int, X: ArrayLike | None, model
     return np.linalg.eigh(Z.T @ Z)[1][:, ::-1][:, :n_components]
 
 
-def _reduced(model: Any, n_components: int | None, X: ArrayLike | None) -> Any:
+def _reduce(model: Any, n_components: int | None, X: ArrayLike | None) -> Any:
     """Return a model whose map has fewer components; the same one if none are to be cut."""
     if n_components is None:
         return model
     if hasattr(model, "steps") and len(model.steps) > 1 and X is not None:
         before = model[:-1]
-        short = _reduced(model[-1], n_components, before.transform(X))
+        short = _reduce(model[-1], n_components, before.transform(X))
         return Pipeline([*before.steps, ("short", short)])
     W = to_matrix(model, n_components=n_components, X=X, dtype=np.float64)
     short = Euclidean().fit(np.vstack([np.zeros(len(W)), np.ones(len(W))]))

@@ -93,9 +93,9 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"Cannot save {path.name}: there is no folder {path.parent}.")
     try:
-        content = _proved(model, zipfile.ZIP_DEFLATED)
-    except ValueError:  # so many zeros that load would suspect a trap
-        content = _proved(model, zipfile.ZIP_STORED)
+        content = _prove(model, zipfile.ZIP_DEFLATED)
+    except ValueError:  # load would refuse that many zeros as a trap
+        content = _prove(model, zipfile.ZIP_STORED)
     return write_whole(path, content)
 
 
@@ -158,7 +158,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     _warn_about_versions(path, _versions_in(path, entries))
     try:
         return _model_in(entries)
-    except Exception as error:  # whatever does not fit together
+    except Exception as error:  # parts that do not fit together raise anything
         raise _damaged(path, error) from error
 
 
@@ -245,7 +245,7 @@ def _model_in(entries: Mapping[str, bytes]) -> Any:
     return changed(model, from_file)
 
 
-def _proved(model: BaseEstimator, compression: int) -> bytes:
+def _prove(model: BaseEstimator, compression: int) -> bytes:
     """Return the content of a file, once it has been read back and found to be the model."""
     file = io.BytesIO()
     try:

@@ -108,7 +108,7 @@ def to_onnx(
         raise ValueError(
             f"target_opset must be a whole number or None; got {shown(target_opset)}."
         )
-    X, model = _tables.read_columns(model, X), _tables.unfolded(model)
+    X, model = _tables.read_columns(model, X), _tables.unfold(model)
     _check_parts(model)
     _register(skl2onnx)
     names, selects = _tables.column_names(model), bool(_tables.selected_columns(model))
@@ -117,7 +117,7 @@ def to_onnx(
     text = _tables.text_columns(model)
 
     def convert(part: Any, inputs: list[Any]) -> Any:
-        return _converted(skl2onnx, part, inputs, number, target_opset)
+        return _convert(skl2onnx, part, inputs, number, target_opset)
 
     def convert_step(step: Any, is_text: bool) -> Any:
         kind = types.StringTensorType if is_text else number
@@ -137,7 +137,7 @@ def to_onnx(
     return graph
 
 
-def _converted(
+def _convert(
     skl2onnx: ModuleType, model: Any, inputs: list[Any], number: Any, target_opset: int | None
 ) -> Any:
     """Convert a model whose inputs have these names and types; `number` is the type of numbers."""

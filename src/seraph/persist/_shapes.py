@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from ._trusted import parts_of
 
-# Attributes of fitted estimators, and what each axis of theirs counts. Axes with the same word
+# Attributes of fitted estimators, and the things that each axis counts. Axes with the same word
 # have the same length in one estimator; "features" is n_features_in_, "rows" n_samples_fit_.
 _OF_EVERY = {"feature_names_in_": "features"}
 _SHAPES = {

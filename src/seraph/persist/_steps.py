@@ -1,4 +1,4 @@
-"""The steps of a model that is exported, and what every export asks of its arguments."""
+"""The steps of a model that is exported, and the checks that every export makes."""
 
 from __future__ import annotations
 

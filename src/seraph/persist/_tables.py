@@ -10,7 +10,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from .._columns._preparer import unfolded as unfolded_preparer
+from .._columns._preparer import unfold as unfold_preparer
 from .._estimators._classifier import MetricClassifier
 from .._utils._typing import Array
 from ._steps import first_step, flat_steps
@@ -62,19 +62,19 @@ def text_or_missing(value: Any) -> bool:
 def read_columns(model: Any, X: Any) -> Any:
     """Return a table as the graph of a model takes it: read, if a TablePreparer comes first."""
     inner = model.estimator_ if isinstance(model, MetricClassifier) else model
-    preparer, _ = unfolded_preparer(inner)
+    preparer, _ = unfold_preparer(inner)
     return X if preparer is None else preparer._read(X)
 
 
-def unfolded(model: Any) -> Any:
+def unfold(model: Any) -> Any:
     """Take the steps before the learner out of a classifier whose first one selects columns.
 
     skl2onnx finds columns by name only at the beginning of the outermost pipeline. A TablePreparer
     is replaced by its steps: the graph takes columns that have been read as numbers and text.
     """
     if not isinstance(model, MetricClassifier):
-        return unfolded_preparer(model)[1]
-    preparer, rest = unfolded_preparer(model.estimator_)
+        return unfold_preparer(model)[1]
+    preparer, rest = unfold_preparer(model.estimator_)
     if preparer is not None:
         model = copy(model)
         model.estimator_, model.n_features_in_ = rest, rest.n_features_in_

@@ -1,4 +1,4 @@
-"""What a model file may contain: a fixed list of types, and nothing that runs code."""
+"""The types that a model file may contain: a fixed list, and none that runs code."""
 
 from __future__ import annotations
 

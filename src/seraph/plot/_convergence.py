@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._data import Learner, needed, unwrapped
+from ._data import Learner, needed, unwrap
 from ._figure import BLUE, Where, panels, rank_axes, say
 
 
@@ -81,7 +81,7 @@ class ConvergenceDisplay:
         -------
         ConvergenceDisplay
         """
-        estimator, _, _ = unwrapped(estimator, None)
+        estimator, _, _ = unwrap(estimator, None)
         estimator = getattr(estimator, "learner_", estimator)  # of a KernelSERAPH
         hint = "SERAPH, SERAPHCV, KernelSERAPH, LDM and MFDA record their iterations."
         history = needed(cls.__name__, estimator, "history_", hint)

@@ -1,7 +1,4 @@
-"""What displays show: the points, features and classes of a fitted learner.
-
-An error names what the learner lacks.
-"""
+"""The content of displays: the points, features and classes of a fitted learner."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._marks import read_classes
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, prepared_by
+from .._utils._validation import as_numbers, blame_step
 
 
 class Learner(Protocol):
@@ -25,7 +22,7 @@ class Learner(Protocol):
     def fit(self, X: Any, y: Any = None) -> Any: ...
 
 
-def unwrapped(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
+def unwrap(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
     """Return the learner in a pipeline or classifier, its points, and the names of its features.
 
     The points are mapped by the steps before it; the names are None where they are unknown.
@@ -39,9 +36,9 @@ def unwrapped(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
     check_is_fitted(pipeline)
     before, learner = pipeline[:-1], steps[-1][1]
     if X is not None and len(before):
-        with prepared_by(before.steps[0][1] if len(before) == 1 else before):
+        with blame_step(before.steps[0][1] if len(before) == 1 else before):
             X = before.transform(X)
-    found, X, names = unwrapped(learner, X)
+    found, X, names = unwrap(learner, X)
     if names is None and found is learner and len(before):
         with suppress(AttributeError, ValueError):  # a step that does not name its features
             names = before.get_feature_names_out()

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed
-from ._data import Learner, before_and_after, class_codes, unwrapped
+from ._data import Learner, before_and_after, class_codes, unwrap
 from ._figure import Where, panels
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class DistanceDisplay:
         """
         check_number("max_points", max_points, low=1, integer=True)
         check_seed(random_state)
-        estimator, X, _ = unwrapped(estimator, X)
+        estimator, X, _ = unwrap(estimator, X)
         points, mapped = before_and_after(cls.__name__, estimator, X)
         labels = y if classes is None else classes
         codes, _ = class_codes(labels, len(points), "y" if classes is None else "classes")

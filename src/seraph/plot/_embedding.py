@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._utils._typing import Array
-from ._data import Learner, before_and_after, class_codes, principal, unwrapped
+from ._data import Learner, before_and_after, class_codes, principal, unwrap
 from ._figure import COLORS, MARKERS, Where, panels, say
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class EmbeddingDisplay:
         -------
         EmbeddingDisplay
         """
-        estimator, X, _ = unwrapped(estimator, X)
+        estimator, X, _ = unwrap(estimator, X)
         points, mapped = before_and_after(cls.__name__, estimator, X)
         before, _, before_shares = principal(points, 2)
         after, _, after_shares = principal(mapped, 2)

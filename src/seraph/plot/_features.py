@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
-from ._data import Learner, before_and_after, needed, principal, unwrapped
+from ._data import Learner, before_and_after, needed, principal, unwrap
 from ._figure import BLUE, Where, panels, say
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class FeatureImportanceDisplay:
         -------
         FeatureImportanceDisplay
         """
-        estimator, X, names = unwrapped(estimator, X)
+        estimator, X, names = unwrap(estimator, X)
         hint = "pass a learner whose metric acts on the features of X."
         P = np.asarray(needed(cls.__name__, estimator, "components_", hint), dtype=np.float64)
         points, mapped = before_and_after(cls.__name__, estimator, X)

@@ -58,7 +58,7 @@ def say(ax: Axes, text: str) -> None:
 
 
 def rank_axes(ax: Axes, x: Array, rank: Array) -> Axes:
-    """Draw the rank as gray steps behind what `ax` shows, on axes of its own."""
+    """Draw the rank as gray steps behind the curves of `ax`, on axes of its own."""
     rank_ax = ax.twinx()
     rank_ax.step(x, rank, where="post", color="0.6", linewidth=1)
     rank_ax.set(ylabel="rank (gray)", ylim=(0, max(1, int(rank.max(initial=0))) * 1.1))

@@ -13,7 +13,7 @@ from .._marks import Marks, PairLabels
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_number, check_seed
-from ._data import Learner, needed, unwrapped
+from ._data import Learner, needed, unwrap
 from ._figure import BLUE, RED, Where, panels
 
 _BINS = 20
@@ -103,7 +103,7 @@ class PosteriorDisplay:
         check_number("max_pairs", max_pairs, low=1, integer=True)
         check_seed(random_state)
         table = X
-        estimator, X, _ = unwrapped(estimator, X)
+        estimator, X, _ = unwrap(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
         pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
         with as_numbers("X", X):

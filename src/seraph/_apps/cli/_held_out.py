@@ -15,7 +15,7 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
-from ..._decisions import choose_threshold, deal_classes, points_of_folds, row_distances
+from ..._decisions import choose_shared_points, choose_threshold, deal_classes, row_distances
 from ..._estimators._classifier import MetricClassifier
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, IntArray
@@ -230,7 +230,7 @@ def _rows_to_learn_from(codes: IntArray, held: IntArray, pairs: IntArray) -> Int
     mostly = np.mean(known) > 0.5
     known[pairs] = True
     most = max(_FEW_ROWS, _FITS * len(codes) // n_folds(codes))
-    rows = points_of_folds(np.where(known, 0, -1), most)
+    rows = choose_shared_points(np.where(known, 0, -1), most)
     return np.setdiff1d(rows, held) if mostly else rows
 
 

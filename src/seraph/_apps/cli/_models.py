@@ -53,7 +53,7 @@ class SavedModel:
         from sklearn.base import is_classifier
         from sklearn.utils.validation import check_is_fitted
 
-        from ..._columns._preparer import unfolded
+        from ..._columns._preparer import unfold
         from ...persist import load
 
         if path.is_dir():
@@ -67,7 +67,7 @@ class SavedModel:
                 "the metric learner, or a pipeline that ends in one."
             )
         check_is_fitted(estimator)
-        preparer, rest = unfolded(estimator)
+        preparer, rest = unfold(estimator)
         return cls(path, rest, preparer, dict(getattr(estimator, LEARNED_FROM, {})))
 
     @property

@@ -23,8 +23,8 @@ _writes: deque[tuple[Path | None, Path]] = deque(maxlen=100)
 def finished_writes() -> list[Path]:
     """Return the files that this process wrote last and that are there; remove unfinished ones.
 
-    For a process that ends now. It asks the disk: whoever interrupts a process after it moved a
-    file, and before it noted that, must still be told that the file is there.
+    For a process that ends now. It checks the disk, so that a file is reported even if an
+    interrupt came after the file was moved and before that was noted.
 
     Examples
     --------
@@ -52,11 +52,11 @@ def note_write(path: Path) -> None:
 def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -> Path:
     """Write to a temporary file in the same folder, then move it to `path`.
 
-    A file that is replaced keeps its permissions; a new one gets what the umask leaves. If `path`
-    is a symbolic link, the link stays and the file it points to is written. What a killed process
-    left of an earlier write to `path` is removed. A function as `content` writes to a binary file,
-    for what memory cannot hold. A folder, a device or a pipe is refused: a file would take its
-    place.
+    A replaced file keeps its permissions; a new one gets those that the umask leaves. If `path` is
+    a symbolic link, the link stays and the file it points to is written. Remnants of an earlier
+    write to `path`, by a killed process, are removed. If the content does not fit in memory, pass
+    a function that writes it to a binary file. A folder, a device or a pipe is refused: a file
+    would take its place.
     """
     if path.exists() and not path.is_file():
         raise ValueError(f"{str(path)!r} is not a plain file: choose another name.")
@@ -85,8 +85,8 @@ def write_whole(path: Path, content: str | bytes | Callable[[BinaryIO], None]) -
             temporary.chmod(mode)  # the umask may have taken some of it away
         temporary.replace(target)
     except FileNotFoundError:
-        # Another write to this target ended meanwhile, and took our file for a leftover. What is
-        # there now is whole: the same as if ours had ended first.
+        # Another write to this target ended meanwhile, and took our file for a remnant. The
+        # file is complete, the same as if our write had ended first.
         if not target.exists():
             raise
     except BaseException as error:
