@@ -101,3 +101,14 @@ def test_only_test_files_whose_imports_are_installed_are_listed(tmp_path):
     tool = [sys.executable, str(ROOT / "tools" / "installed_tests.py"), str(tmp_path)]
     done = subprocess.run(tool, check=True, capture_output=True, text=True)
     assert [Path(line).name for line in done.stdout.splitlines()] == ["test_here.py"]
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [f"python{project['requires-python']}", *project["dependencies"]]
+    assert [line.replace(" ", "") for line in recipe["requirements"]["run"]] == needed
+    assert recipe["context"]["version"] == __version__
+    assert recipe["build"]["python"]["entry_points"] == [
+        f"{name} = {target}" for name, target in project["scripts"].items()
+    ]
