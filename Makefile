@@ -65,7 +65,12 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# First the suite that CI compares with main, once each.
+ASV := --config benchmarks/asv/asv.conf.json
 bench: $(VENV)/.dev
+	$(INSTALL) --group bench
+	$(BIN)/asv machine --yes $(ASV)
+	$(BIN)/asv run $(ASV) --python=same --quick --dry-run --show-stderr
 	$(BIN)/python -m benchmarks.core
 	$(BIN)/python -m benchmarks.sweeps
 	$(BIN)/python -m benchmarks.classic
@@ -97,7 +102,7 @@ lock: $(VENV)/.python-$(VERSION)
 		--extra all --group dev pyproject.toml --output-file constraints/dev.txt
 
 clean:
-	rm -rf .venv .venv-* build dist demo.png demo-embeddings.png docs/_build docs/auto_examples docs/generated
+	rm -rf .venv .venv-* .asv build dist demo.png demo-embeddings.png docs/_build docs/auto_examples docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A new environment wherever PYTHON is not the version that the last one was made with.

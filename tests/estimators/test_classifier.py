@@ -342,3 +342,15 @@ def test_a_quantity_is_noticed_in_words(rng):
     X, y = rng.normal(size=(60, 2)), np.repeat(3 * np.arange(30), 2)
     with pytest.warns(UserWarning, match=r"y has 30 different numbers in 60 .*MLKR.*qcut"):
         MetricClassifier(Euclidean()).fit(X, y)
+
+
+def test_the_linear_rule_of_float32_rows_is_fitted_in_float64(rng):
+    # scikit-learn 1.9 fits a logistic regression of float32 rows in float32.
+    X = rng.integers(-9, 10, size=(60, 4)).astype(np.float32)  # both dtypes hold these exactly
+    y = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=60), [-4, 4])
+    short, long = (
+        MetricClassifier(Euclidean(), rule="linear").fit(rows, y).predict_proba(rows)
+        for rows in (X, X.astype(np.float64))
+    )
+    assert short.dtype == np.float64
+    np.testing.assert_allclose(short, long, rtol=1e-10)

@@ -189,7 +189,8 @@ class SERAPH(PosteriorLearner):
     References
     ----------
     G. Niu, B. Dai, M. Yamada, M. Sugiyama. Information-theoretic semi-supervised metric
-    learning via entropy regularization. ICML 2012.
+    learning via entropy regularization. ICML 2012; extended in Neural Computation 26,
+    1717-1762, 2014.
 
     Examples
     --------

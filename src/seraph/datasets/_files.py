@@ -10,7 +10,7 @@ import numpy as np
 
 from .._utils._typing import Array
 
-DATA = files(__package__) / "data"
+DATA = files("seraph.datasets") / "data"
 
 # SHA-256 of each file; `tools/build_datasets.py` rebuilds them and compares.
 CHECKSUMS = {
