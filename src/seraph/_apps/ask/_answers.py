@@ -442,8 +442,9 @@ class AnswerFile:
         others = rows_of_another_table(changed)
         if others:
             raise ValueError(
-                f"{self.path} has answers about another table: {len(others)} of the {len(changed)} "
-                f"rows that they are about have other cells here, {self.ids[others[0]]!r} first. "
+                f"{self.path} has answers about another table: {len(others)} of the "
+                f"{len(changed)} rows that they are about have other cells here, "
+                f"{self.ids[others[0]]!r} first. "
                 "Pass the table that they are about, or choose another file with -o. If these are "
                 "the same things with other cells, remove the column 'content' from "
                 f"{self.path}."
