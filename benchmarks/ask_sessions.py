@@ -25,13 +25,15 @@ from sklearn.preprocessing import StandardScaler
 from seraph._apps.ask._answers import AnswerFile, PairFormat
 from seraph._apps.ask._digits import demo_digits
 from seraph._apps.ask._finish import Finish
-from seraph._apps.ask._judge import WIDE, compare
+from seraph._apps.ask._judge import compare
 from seraph._apps.ask._questions import PairQuestions, distances_of
 from seraph._apps.ask._session import Session, Setting, is_rare
 
 from .ask import NoThings
 
 COUNTS = (40, 60, 80, 160)
+# An interval of an AUC that is no wider is narrow.
+WIDE = 0.2
 ROWS = 600
 
 
@@ -106,10 +108,15 @@ def run(X, y, wrong, seed, counts=COUNTS, draws=20):
                     said = session.state()["learning"]
                     Z = X if session.learner is None else session.learner.transform(X)
                     found = said["judgments"][-1:]
+                    some = np.random.default_rng([seed, n]).permutation(len(pairs))[:2000]
+                    both = [distances_of(space, pairs[some]) for space in (Z, X)]
                     for draw in range(draws):
                         test = drawn_tests(X, y, wrong, n // 2, [seed, n, draw])
                         again = compare(
-                            distances_of(Z, test[0]), distances_of(X, test[0]), *test[1:]
+                            distances_of(Z, test[0]),
+                            distances_of(X, test[0]),
+                            *test[1:],
+                            population=both,
                         )
                         found += [] if again is None else [asdict(again)]
                     records.append(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 import sys
 
 import pytest
@@ -147,8 +148,8 @@ def test_rows_are_found_by_name_when_their_order_has_changed(path):
         ('i,j,similar,id_i,id_j,test_weight,content,when\n0,1,1,a,"b\n', "cannot be read"),
         ("i,j,similar,id_i,id_j,test_weight,content,when\n0,1,maybe,a,naïve 4,,,\n", "'maybe'"),
         (
-            "i,j,similar,id_i,id_j,test_weight,content,when\n0,1,yes,a,naïve 4,,,\n",
-            "'yes' is neither 1, 0 nor empty",
+            "i,j,similar,id_i,id_j,test_weight,content,when\n0,1,2,a,naïve 4,,,\n",
+            "'2' is neither 1 or yes, 0 or no, nor empty",
         ),
         (
             "i,j,similar,id_i,id_j,test_weight,content,when\n0,3,1,a,naïve 4,,,now,more\n",
@@ -159,8 +160,8 @@ def test_rows_are_found_by_name_when_their_order_has_changed(path):
             r"bad row 0 \(5 cells instead of 8\)",
         ),
         (
-            "i,j,similar,id_i,id_j,test_weight,content,when\n\n0,3,1,a,naïve 4,,,\n",
-            r"bad row 0 \(0 cells instead of 8\)",
+            "i,j,similar,id_i,test_weight,content,when\n0,3,1,a,,,\n",
+            "starts with 'i,j,similar,id_i",
         ),
         (
             "i,j,similar,id_i,id_j,test_weight,content,when\n0,3,1,a,naïve 4,nan,,\n",
@@ -240,3 +241,89 @@ def test_rows_without_ids_are_known_by_their_content(path):
     with pytest.raises(ValueError, match=r"answers about other rows: 1 of 2 name rows .* line 3"):
         AnswerFile(path, numbers[:4], PairFormat(), others)
     assert path.read_bytes() == before
+
+
+def test_what_a_spreadsheet_made_of_the_file_is_read_and_mended(path):
+    plain = write(path)
+    lines = plain.decode().splitlines()
+    words = [lines[0], lines[1].replace("0,1,1", "0,1,Yes"), lines[2].replace("1,2,0", "1,2,NO")]
+    saved = "\r\n".join([*words, "", lines[3], ",,,,,,,", "", ""])
+    path.write_bytes(b"\xef\xbb\xbf" + saved.encode())
+    assert read(path) == SOME
+    assert path.read_bytes() == plain
+    write(path, [Answer((2, 3), True)])
+    assert read(path) == [*SOME, Answer((2, 3), True)]
+
+
+@pytest.mark.parametrize("word", ["TRUE", "yes", " Yes ", "1"])
+def test_yes_and_no_are_read_as_people_write_them(path, word):
+    header = "i,j,similar,id_i,id_j,test_weight,content,when\n"
+    path.write_text(f"{header}0,3,{word},a,naïve 4,,,\n")
+    assert read(path) == [Answer((0, 3), True)]
+
+
+def test_the_last_of_several_answers_about_a_pair_counts(path):
+    whole = write(path)
+    first = whole.splitlines(keepends=True)[1]
+    path.write_bytes(whole + first + first.replace(b"0,1,1", b"0,1,0"))
+    with AnswerFile(path, IDS, PairFormat()) as file:
+        assert file.answers == [*SOME[1:], Answer((0, 1), False)]
+        assert file.contradicted == [(0, 1)]
+        assert file.undo() == Answer((0, 1), False)
+    with AnswerFile(path, IDS, PairFormat()) as file:  # an answer that was repeated is no trouble
+        assert file.answers == SOME[1:]
+        assert file.contradicted == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_only_its_owner_can_read_the_file(path):
+    before = os.umask(0)
+    try:
+        write(path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        read(path, IDS[::-1])  # which writes it again
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        path.chmod(0o640)
+        read(path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o640  # as its owner wanted
+    finally:
+        os.umask(before)
+
+
+NUMBERS = [str(k) for k in range(8)]
+CELLS = [f"cells of {k}".encode() for k in range(8)]
+
+
+def tabled(path, cells, ids=NUMBERS, answers=()):
+    """Open a file of answers about a table that has ids; return its answers."""
+    with AnswerFile(path, ids[: len(cells)], PairFormat(), digests(cells), by_id=True) as file:
+        for answer in answers:
+            file.add(answer)
+        return list(file.answers)
+
+
+def test_answers_about_another_table_with_the_same_ids_are_refused(path):
+    some = [Answer((0, 1), True), Answer((2, 3), False), Answer((0, 4), True)]
+    tabled(path, CELLS, answers=some)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"about another table: 5 of the 5 rows .* '0' first"):
+        tabled(path, [b"another " + cells for cells in CELLS])
+    assert path.read_bytes() == before
+    # Somebody who knows better removes the digests.
+    cut = [",".join(line.split(",")[:6]) for line in before.decode().splitlines()]
+    path.write_text("\n".join(cut) + "\n")
+    others = [b"another " + cells for cells in CELLS]
+    assert tabled(path, others) == some
+    with pytest.raises(ValueError, match="about another table"):
+        tabled(path, CELLS)
+
+
+def test_rows_with_ids_may_be_added_and_moved_and_a_few_may_change(path):
+    some = [Answer((0, 1), True), Answer((2, 3), False)]
+    tabled(path, CELLS[:4], answers=some)
+    assert tabled(path, CELLS) == some
+    moved = [Answer((6, 7), True), Answer((4, 5), False)]
+    assert tabled(path, CELLS[::-1], NUMBERS[::-1]) == moved
+    assert tabled(path, [b"corrected", *CELLS[1:]]) == some
+    # What has changed becomes the new state, so that a table may change bit by bit.
+    assert tabled(path, [b"corrected", b"as well", *CELLS[2:]]) == some

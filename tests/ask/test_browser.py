@@ -394,3 +394,60 @@ def test_classes_are_named_by_keys_and_new_ones_are_added(tmp_path, open_page):
         shot(page, "classes")
         page.close()
     assert pd.read_csv(path)["class"].tolist()[:4] == ["cat", "dog", "big bird", "big bird"]
+
+
+def test_the_key_of_a_class_that_is_a_digit_is_that_digit(tmp_path, open_page):
+    names = tuple("0123456789")
+    path = tmp_path / "answers.csv"
+    with session(path, X, classes=names) as opened, served(opened) as client:
+        page = open_page(client.address)
+        for n, key in enumerate("307", start=1):
+            page.keyboard.press(key)
+            expect_answers(page, n)
+        assert [a.value for a in opened.file.answers] == ["3", "0", "7"]
+        assert page.locator("#answers kbd").all_text_contents() == [*names, "Space"]
+        shot(page, "digits")
+
+
+def test_other_classes_get_the_digits_that_are_free(tmp_path, open_page):
+    path = tmp_path / "answers.csv"
+    with session(path, X, classes=("cat", "2", "dog", "12")) as opened, served(opened) as client:
+        page = open_page(client.address)
+        assert page.locator("#answers kbd").all_text_contents() == ["1", "2", "3", "Space"]
+        for n, key in enumerate("123", start=1):
+            page.keyboard.press(key)
+            expect_answers(page, n)
+        assert [a.value for a in opened.file.answers] == ["cat", "2", "dog"]
+
+
+def test_a_missing_cell_is_called_missing_and_does_not_differ(tmp_path, open_page):
+    ids = [f"row {k}" for k in range(40)]
+    things = RowThings(ids, {"name": ["", *["Ann"] * 39], "town": [""] * 40, "age": ["1"] * 40})
+    with session(tmp_path / "answers.csv", X, things=things) as opened, served(opened) as client:
+        opened.answer(opened.state()["question"]["key"], "same")
+        page = open_page(client.address)
+        _, town, age = page.locator("table.rows tbody tr").all()
+        assert town.locator("td").all_text_contents() == ["missing", "missing"]
+        assert age.locator("td").all_text_contents() == ["1", "1"]
+        assert not town.get_attribute("class")
+        differ = "m => m.difference(['', 'Ann', null], ['', '', null])"
+        assert page.evaluate(f"import('./static/cells.js').then({differ})") == ""
+        shot(page, "missing")
+
+
+def test_back_leads_from_the_end_to_the_questions(tmp_path, open_page):
+    with session(tmp_path / "answers.csv", X) as opened, served(opened) as client:
+        page = open_page(client.address)
+        answer(page, 8, y)
+        page.locator("#finish").click()
+        expect(page.locator("#end")).to_be_visible()
+        page.go_back()
+        expect(page.locator("#ask")).to_be_visible()
+        assert page.url == client.address
+        answer(page, 1, y)
+        page.go_forward()
+        expect(page.locator("#end")).to_be_visible()
+        page.get_by_role("button", name="Go on asking").click()
+        expect(page.locator("#ask")).to_be_visible()
+        answer(page, 1, y)
+        expect_answers(page, 10)

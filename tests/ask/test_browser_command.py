@@ -335,3 +335,35 @@ def test_the_page_says_how_far_the_fit_is(tmp_path, open_page):
         expect(page.locator("#end-status")).to_contain_text("Canceled.")
         page.close()
     assert not model.exists()
+
+
+def test_the_report_fits_a_phone_and_is_dark_where_the_browser_is(photos, chromium, monkeypatch):
+    monkeypatch.chdir(photos)
+    pd.DataFrame({"i": [0, 1, 2, 0, 1], "j": [3, 4, 5, 1, 2], "similar": [1, 1, 1, 0, 0]}).to_csv(
+        "few.csv", index=False
+    )
+    options = "photos.csv --id file --pairs few.csv --no-check -o few.skops --report few.html"
+    assert seraph("fit", *options.split()).code == 0
+    page = chromium.new_page()
+    page.goto((photos / "few.html").as_uri())
+    for scheme, light in (("light", True), ("dark", False)):
+        page.emulate_media(color_scheme=scheme)
+        for width in (1280, 390):
+            page.set_viewport_size({"width": width, "height": 844})
+            look = page.evaluate(
+                """() => ({
+                  wide: document.documentElement.scrollWidth,
+                  cut: [...document.querySelectorAll(".wide")]
+                    .filter((box) => box.scrollWidth > box.clientWidth).length,
+                  ground: getComputedStyle(document.body).backgroundColor,
+                  ink: getComputedStyle(document.body).color,
+                })"""
+            )
+            assert look["wide"] <= width
+            assert look["cut"] == 0
+            brightness = [
+                sum(map(int, re.findall(r"\d+", look[k])[:3])) for k in ("ground", "ink")
+            ]
+            assert (brightness[0] > brightness[1]) == light
+            shot(page, f"report-{scheme}-{width}")
+    page.close()

@@ -117,6 +117,71 @@ def test_the_same_command_goes_on(run):
     assert len(pd.read_csv("answers.csv")) == 16
 
 
+def numbered(path, seed):
+    """Write a table whose ids are numbers from 0, as those of many others."""
+    frame = pd.DataFrame(clusters(20, seed=seed)[0], columns=NAMES)
+    frame.insert(0, "id", range(20))
+    frame.to_csv(path, index=False)
+
+
+def test_another_table_with_the_same_ids_does_not_adopt_the_answers(run):
+    numbered("one.csv", 0)
+    numbered("other.csv", 1)
+    run("ask", "one.csv", "--id", "id", n=10)
+    before = Path("answers.csv").read_text()
+    done = seraph("ask", "other.csv", "--id", "id")
+    assert_refused(done)
+    assert "answers.csv has answers about another table" in done.err
+    assert "choose another file with -o" in done.err
+    assert Path("answers.csv").read_text() == before
+    for how in (("fit", "-o", "m.skops"), ("ask", "-o", "new.csv")):
+        done = seraph(how[0], "other.csv", "--id", "id", "--pairs", "answers.csv", *how[1:])
+        assert_refused(done)
+        assert "answers.csv has answers about another table" in done.err
+
+
+def test_classes_of_another_table_with_the_same_ids_are_refused(run):
+    numbered("one.csv", 0)
+    numbered("other.csv", 1)
+    run("ask", "one.csv", "--id", "id", "--classes", "a,b", n=10)
+    for command in (
+        "ask other.csv --id id --classes a,b",
+        "fit other.csv --id id --labels answers.csv",
+    ):
+        done = seraph(*command.split())
+        assert_refused(done)
+        assert "answers.csv has answers about another table" in done.err
+
+
+def test_rows_that_were_added_and_moved_keep_their_answers(run):
+    numbered("one.csv", 0)
+    run("ask", "one.csv", "--id", "id", n=10)
+    frame = pd.read_csv("one.csv")
+    more = frame.assign(id=frame["id"] + 20, **{name: frame[name] + 0.5 for name in NAMES})
+    pd.concat([more, frame]).iloc[::-1].to_csv("one.csv", index=False)
+    classes = np.r_[y, y][::-1]
+    kept = run("ask", "one.csv", "--id", "id", n=2, classes=classes)
+    assert "Going on after 10 answers." in kept["done"].out
+    found = pd.read_csv("answers.csv")
+    assert (found["similar"] == (classes[found["i"]] == classes[found["j"]])).all()
+
+
+def test_a_pair_with_two_answers_is_asked_again(run):
+    arguments = ("ask", "table.csv", "--id", "file")
+    run(*arguments, n=6)
+    header, first, *rest = Path("answers.csv").read_text().splitlines()
+    i, j, similar, a, b, *_ = first.split(",")
+    turned = first.replace(f"{i},{j},{similar}", f"{i},{j},{'no' if similar == '1' else 'yes'}")
+    Path("answers.csv").write_text("\n".join([header, first, *rest, turned, "", ""]))
+    kept = run(*arguments, n=1)
+    assert f"Answered in two ways: {a} and {b}. The last answer counts" in kept["done"].out
+    assert kept["state"]["question"]["key"] == f"{i}-{j}"
+    found = pd.read_csv("answers.csv")
+    assert len(found) == 6
+    assert found.iloc[-1][["i", "j", "similar"]].tolist() == [int(i), int(j), int(similar)]
+    learn(run(*arguments, n=0))
+
+
 def test_all_columns_are_shown_by_default_and_the_page_says_what_they_are_used_as(run):
     table = pd.read_csv("table.csv")
     table.loc[3, "a"] = np.nan  # one missing cell costs no column

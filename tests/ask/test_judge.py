@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import StandardScaler
 
+from seraph._apps.ask._difference import auc_difference
 from seraph._apps.ask._judge import (
     Comparison,
     Estimate,
@@ -14,6 +18,7 @@ from seraph._apps.ask._judge import (
     steadiness,
     weighted_auc,
 )
+from seraph._apps.ask._questions import PairQuestions, distances_of
 
 
 def test_the_auc_is_that_of_scikit_learn(rng):
@@ -115,8 +120,9 @@ def judgment(learned, difference):
     return Comparison(Estimate(*learned), Estimate(0.8, 0.7, 0.9), Estimate(*difference))
 
 
-OPEN = judgment((0.85, 0.60, 0.98), (0.05, -0.10, 0.20))
-LEVEL = judgment((0.81, 0.60, 0.98), (0.001, -0.20, 0.20))
+OPEN = judgment((0.88, 0.60, 0.98), (0.08, -0.02, 0.18))
+UNKNOWN = judgment((0.81, 0.20, 0.98), (0.04, -0.81, 0.81))
+LEVEL = judgment((0.81, 0.60, 0.98), (0.001, -0.06, 0.06))
 WORSE = judgment((0.60, 0.40, 0.80), (-0.20, -0.35, -0.05))
 GOOD = judgment((0.92, 0.85, 0.98), (0.12, 0.02, 0.20))
 
@@ -129,10 +135,12 @@ GOOD = judgment((0.92, 0.85, 0.98), (0.12, 0.02, 0.20))
         (3, None, None, (3, 0), "the first pair that is different", False, 60),
         (8, None, None, (4, 4), "So far 1 of 3 test questions is the same: 3 of each", False, 60),
         (12, GOOD, None, (6, 6), "(0.92 against 0.80, 95 % interval", False, 40),
-        (60, GOOD, 0.9, (30, 30), "More answers still improve it", False, 70),
+        (60, GOOD, 0.9, (30, 30), "More answers still improve the learned one", False, 70),
         (60, WORSE, 0.99, (30, 30), "one (0.60 against 0.80", False, 70),
-        (60, OPEN, 0.99, (30, 30), "It is open which distance is better", False, 220),
-        (200, LEVEL, 0.99, (30, 30), "even many more answers may not tell", False, 600),
+        (60, OPEN, 0.99, (30, 30), "About 40 more answers may tell", False, 100),
+        (40, UNKNOWN, 0.99, (30, 30), "Many more answers may be needed", False, 60),
+        (60, LEVEL, 0.9, (30, 30), "about as good as each other", False, 70),
+        (60, LEVEL, 0.99, (30, 30), "a good moment to finish", True, 60),
         (60, GOOD, 0.99, (30, 30), "a good moment to finish", True, 60),
     ],
 )
@@ -140,6 +148,88 @@ def test_the_advice_says_which_is_better_and_when_to_stop(n, now, change, kinds,
     found = advice(n, now, change, tests=(1, 2), kinds=kinds)
     assert said in found.text
     assert (found.stop, found.goal) == (stop, goal)
+
+
+@pytest.mark.parametrize("width", [0.1, 0.2, 0.3, 0.5, 0.81])
+@pytest.mark.parametrize("value", [-0.05, 0.0, 0.001, 0.08])
+def test_no_advice_says_more_than_the_interval(value, width):
+    """Two distances are close, or it is time to stop, only where the interval says so."""
+    now = judgment((0.85, 0.80, 0.90), (value, value - width, value + width))
+    said = advice(100, now, 0.99, tests=(20, 30), kinds=(40, 60))
+    narrow = abs(value) + width <= 0.1
+    assert said.stop == narrow
+    assert ("as good as" in said.text) == narrow
+    assert ("open" in said.text) == (not narrow)
+    assert ("more answers may" in said.text) == (not narrow)
+
+
+def level_and_better(name):
+    """Return points of a real set, a better space for them, and the classes."""
+    X, y = {"wine": load_wine, "cancer": load_breast_cancer}[name](return_X_y=True)
+    X = StandardScaler().fit_transform(X)[::2]
+    y = y[::2]
+    known = LinearDiscriminantAnalysis().fit_transform(X, y)
+    return X, np.column_stack([X, {"wine": 1.0, "cancer": 2.0}[name] * known]), y
+
+
+def sessions(X, Z, y, n_sessions, n=30):
+    """Yield what tests that the page draws say about the distances in two spaces."""
+    many = np.random.default_rng(0).permutation(np.column_stack(np.triu_indices(len(X), 1)))[:2000]
+    for seed in range(n_sessions):
+        questions = PairQuestions(X, np.arange(len(X)), np.random.default_rng(seed))
+        asked = {}
+        while len(asked) < n:
+            question = questions.test(asked, near=False)
+            asked[question.rows] = y[question.rows[0]] == y[question.rows[1]]
+        pairs, same = np.array(list(asked)), np.array(list(asked.values()))
+        distances = [distances_of(space, pairs) for space in (Z, X)]
+        both = tuple(distances_of(space, many) for space in (Z, X))
+        yield compare(*distances, same, np.ones(n), population=both).difference
+
+
+def true_difference(X, Z, y):
+    pairs = np.column_stack(np.triu_indices(len(X), 1))
+    same = y[pairs[:, 0]] == y[pairs[:, 1]]
+    aucs = [roc_auc_score(same, -distances_of(space, pairs)) for space in (Z, X)]
+    return aucs[0] - aucs[1]
+
+
+@pytest.mark.parametrize("name", ["wine", "cancer"])
+def test_a_difference_of_a_tenth_is_seen_by_sixty_answers_in_half_of_the_sessions(name):
+    X, Z, y = level_and_better(name)
+    truth = true_difference(X, Z, y)
+    assert 0.09 < truth < 0.11
+    found = list(sessions(X, Z, y, 60))
+    assert np.mean([d.low <= truth <= d.high for d in found]) >= 0.92
+    assert np.mean([d.low > 0.0 for d in found]) >= 0.5
+
+
+def test_level_distances_are_hardly_ever_told_apart():
+    X, _, y = level_and_better("wine")
+    rng = np.random.default_rng(0)
+    Z = X * rng.permutation(np.linspace(0.7, 1.3, X.shape[1]))
+    truth = true_difference(X, Z, y)
+    assert abs(truth) < 0.02
+    found = list(sessions(X, Z, y, 60))
+    assert np.mean([d.low <= truth <= d.high for d in found]) >= 0.92
+
+
+def test_the_difference_is_that_of_the_aucs_where_all_pairs_are_answered():
+    rng = np.random.default_rng(0)
+    learned, same = drawn(rng, 800, 1200, 2.0)
+    euclidean = learned + rng.normal(size=2000)
+    found = auc_difference(learned, euclidean, same, np.ones(2000), (learned, euclidean))
+    aucs = [roc_auc_score(same, -d) for d in (learned, euclidean)]
+    assert found[0] == pytest.approx(aucs[0] - aucs[1], abs=1e-3)  # folds
+
+
+def test_answers_that_are_all_as_predicted_do_not_look_certain():
+    d = np.linspace(0.0, 1.0, 30)
+    same = d < 0.3
+    many = np.linspace(0.0, 1.0, 2000)
+    _, low, high = auc_difference(d, d[::-1], same, np.ones(30), (many, many[::-1]))
+    assert high - low > 0.1
+    assert auc_difference(d, d, same, np.ones(30), (many, many)) == (0.0, 0.0, 0.0)
 
 
 def test_a_test_with_enough_of_each_kind_is_judged_soon():

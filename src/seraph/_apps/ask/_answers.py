@@ -2,6 +2,7 @@
 
 It is a CSV file, appended to and synced; undo cuts the last line off again. There is no other
 state, so a session that was killed goes on from this file, and ``seraph fit --pairs`` reads it.
+What an editor or a spreadsheet made of it is read, and written again in this form.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 from ..._utils._files import note_write, write_whole
+
+# Another table, if more than this share of the rows of the answers has changed. Two tables with
+# few columns have a few rows in common by chance.
+_CHANGED = 0.25
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,12 @@ class Answer:
     weight: float | None = None
 
 
+class Contents(Protocol):
+    """A digest of each row."""
+
+    def __getitem__(self, row: int, /) -> str: ...
+
+
 class RowNames:
     """How answers find their rows again: by id, or by what is in the row if it has no id.
 
@@ -48,11 +59,14 @@ class RowNames:
     ids : sequence of str
         Name of each row.
     contents : sequence of str or None
-        Digest of each row, all different (`digests`), if the ids are mere row numbers, which
-        mean other rows in another table.
+        Digest of each row (`digests`). If the ids are mere row numbers, which mean other rows in
+        another table, the digests find the rows and must all be there and differ.
     n_first : int or None
         Number of rows of the first table, if the ids are those of two tables, which may share
         them; an answer then names a row of each.
+    by_id : bool
+        Whether the user gave the ids. They find the rows then, and the digests only tell whether
+        this is still the same table.
 
     Examples
     --------
@@ -62,20 +76,28 @@ class RowNames:
     [0, 2]
     >>> RowNames(["0", "1"], ["f00d", "cafe"]).find(["0", "1"], "cafe f00d")
     [1, 0]
+    >>> RowNames(["a", "b"], ["f00d", "cafe"], by_id=True).changed(["b", "a"], "cafe beef")
+    {1: False, 0: True}
     """
 
     def __init__(
         self,
         ids: Sequence[str],
-        contents: Sequence[str] | None = None,
+        contents: Contents | None = None,
         n_first: int | None = None,
+        *,
+        by_id: bool = False,
     ) -> None:
         self.ids = ids
+        self.by_id = by_id or contents is None
         self._contents = contents
         self._n_first = n_first
-        one = {name: row for row, name in enumerate(contents or ids)}
+        found_by = (
+            ids if self.by_id or contents is None else [contents[k] for k in range(len(ids))]
+        )
+        one = {name: row for row, name in enumerate(found_by)}
         self._places = [one, one]
-        if n_first is not None and contents is None:
+        if n_first is not None and self.by_id:
             self._places = [
                 {name: row for row, name in enumerate(ids) if (row < n_first) == first}
                 for first in (True, False)
@@ -87,13 +109,26 @@ class RowNames:
         return [str(row if first is None or row < first else row - first) for row in rows]
 
     def content(self, rows: Sequence[int]) -> str:
-        """Return the digests of rows; nothing if they go by id."""
+        """Return the digests of rows; nothing if there are none."""
         return "" if self._contents is None else " ".join(self._contents[row] for row in rows)
 
     def find(self, ids: Sequence[str], content: str) -> list[int]:
         """Return the numbers of the rows of an answer; a KeyError if one is not there."""
-        names = ids if self._contents is None else content.split(" ")
+        names = ids if self.by_id else content.split(" ")
         return [self._places[min(k, 1)][name] for k, name in enumerate(names)]
+
+    def changed(self, ids: Sequence[str], content: str) -> dict[int, bool]:
+        """Return for each row of an answer whether it holds something else than it did then.
+
+        Rows that go by their content, or whose answer has no digests, are left out.
+        """
+        digests = content.split(" ")
+        if self._contents is None or not self.by_id or len(digests) != len(ids):
+            return {}
+        rows = self.find(ids, content)
+        return {
+            row: self._contents[row] != digest for row, digest in zip(rows, digests, strict=True)
+        }
 
 
 def digests(rows: Iterable[bytes]) -> list[str]:
@@ -114,7 +149,28 @@ def digests(rows: Iterable[bytes]) -> list[str]:
     return found
 
 
-_SAME = {"1": True, "0": False, "": None}
+def rows_of_another_table(changed: Mapping[int, bool]) -> list[int]:
+    """Return the rows that have changed if the table is another one; none if few have.
+
+    Examples
+    --------
+    >>> rows_of_another_table({3: True, 5: True, 8: False})
+    [3, 5]
+    >>> rows_of_another_table({3: True, 5: False, 8: False})
+    []
+    """
+    others = [row for row, other in changed.items() if other]
+    return others if len(others) > max(1.0, _CHANGED * len(changed)) else []
+
+
+# As the page writes them, and as people and spreadsheets do, in lower case.
+_SAME: dict[str, bool | None] = {
+    **dict.fromkeys(("1", "true", "yes"), True),
+    **dict.fromkeys(("0", "false", "no"), False),
+    "": None,
+}
+# Columns that a file may lack.
+_OPTIONAL = ("test_weight", "content", "when")
 
 
 class Format:
@@ -172,9 +228,9 @@ class PairFormat(Format):
 
     def parsed(self, text: str) -> bool | None:
         """Return the answer in a cell."""
-        if text not in _SAME:
-            raise ValueError(f"{text[:80]!r} is neither 1, 0 nor empty")
-        return _SAME[text]
+        if text.strip().casefold() not in _SAME:
+            raise ValueError(f"{text[:80]!r} is neither 1 or yes, 0 or no, nor empty")
+        return _SAME[text.strip().casefold()]
 
 
 class ClassFormat(Format):
@@ -195,20 +251,24 @@ class AnswerFile:
     form : Format
         Answers about pairs or about classes.
     contents : sequence of str, optional
-        Digests of the rows, if `ids` are row numbers; see `RowNames`.
+        Digests of the rows; see `RowNames`.
     n_first : int, optional
         Number of rows of the first table, if the rows are those of two tables.
+    by_id : bool, default=False
+        Whether the user gave the ids, which find the rows then.
 
     Attributes
     ----------
     answers : list of Answer
-        All answers in the file, oldest first.
+        All answers in the file, oldest first; of several about the same rows, the last.
+    contradicted : list of tuple of int
+        Rows that the file had different answers about.
 
     Raises
     ------
     ValueError
-        If another process holds the file, if it holds something else, or if it names a row that
-        is not there.
+        If another process holds the file, if it holds something else, if it names a row that is
+        not there, or if its answers are about another table.
     """
 
     def __init__(
@@ -216,14 +276,17 @@ class AnswerFile:
         path: Path,
         ids: Sequence[str],
         form: Format,
-        contents: Sequence[str] | None = None,
+        contents: Contents | None = None,
         n_first: int | None = None,
+        *,
+        by_id: bool = False,
     ) -> None:
         self.path = path
         self.answers: list[Answer] = []
-        self._names = RowNames(ids, contents, n_first)
+        self.contradicted: list[tuple[int, ...]] = []
+        self._names = RowNames(ids, contents, n_first, by_id=by_id)
         self._form = form
-        self._file = path.open("a+b", buffering=0)
+        self._file = open(path, "a+b", buffering=0, opener=_private)  # noqa: SIM115 (kept open)
         try:
             _lock(self._file.fileno())
         except OSError:
@@ -237,6 +300,11 @@ class AnswerFile:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Name of each row."""
+        return self._names.ids
 
     def add(self, answer: Answer) -> None:
         """Write an answer to the disk; if that fails, the file is as it was before."""
@@ -308,68 +376,94 @@ class AnswerFile:
             self._file.truncate(0)
             self._append(self._form.header)
             return
-        header, *lines = self._lines(whole)
-        last = self._complete(data[len(whole) :])
-        lines += last
-        moved = self._parse(header, lines)
-        if last or moved:
-            self._rewrite(self.answers, [line[-1] for line in lines])
+        header, *lines = self._lines(whole.removeprefix(b"\xef\xbb\xbf"))
+        lines += self._complete(data[len(whole) :], len(header))
+        times = self._parse(header, lines)
+        if self._text(self.answers, times).encode() != whole:
+            self._rewrite(self.answers, times)
         elif len(whole) < len(data):
             self._file.truncate(len(whole))
 
     def _lines(self, data: bytes) -> list[list[str]]:
-        """Return the cells of each line; names hold no line breaks."""
+        """Return the cells of each line that has any; names hold no line breaks."""
         try:
             lines = data.decode().removesuffix("\n").split("\n")
-            return [cells for line in lines for cells in csv.reader([line], strict=True)]
+            read = [cells for line in lines for cells in csv.reader([line], strict=True)]
         except (UnicodeDecodeError, csv.Error) as error:
             raise ValueError(self._refusal(f"cannot be read ({error})")) from None
+        return [cells for cells in read if any(cells)]
 
-    def _complete(self, tail: bytes) -> list[list[str]]:
+    def _complete(self, tail: bytes, width: int) -> list[list[str]]:
         """Return the last line if only its end is missing, as where an editor left it out."""
         try:
-            return [cells for cells in self._lines(tail) if len(cells) == len(self._form.header)]
+            return [cells for cells in self._lines(tail) if len(cells) == width]
         except ValueError:
             return []
 
-    def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> bool:
-        """Read the answers; return whether row numbers have changed since they were written."""
-        if tuple(header) != self._form.header:
+    def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
+        """Read the answers, the last one about the same rows; return when they were given."""
+        wanted = self._form.header
+        if tuple(header) != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
-        moved = False
+        found: dict[tuple[int, ...], tuple[Answer, str]] = {}
+        twice: dict[tuple[int, ...], None] = {}
+        changed: dict[int, bool] = {}
         lost: list[int] = []
         for number, line in enumerate(lines):
             try:
                 if len(line) != len(header):
                     raise ValueError(f"{len(line)} cells instead of {len(header)}")
-                answer = self._form.answer(dict(zip(header, line, strict=True)), self._names)
+                cells = dict.fromkeys(wanted, "") | dict(zip(header, line, strict=True))
+                answer = self._form.answer(cells, self._names)
             except KeyError:
                 lost.append(number)
                 continue
             except ValueError as error:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
-            moved |= self._form.line(answer, self._names) != line[:-1]
-            self.answers.append(answer)
+            changed |= self._names.changed([cells[c] for c in self._form.ids], cells["content"])
+            before, _ = found.pop(answer.rows, (answer, ""))
+            if None not in (before.value, answer.value) and before.value != answer.value:
+                twice[answer.rows] = None
+            found[answer.rows] = answer, cells["when"]
         if lost:
             raise ValueError(
                 f"{self.path} has answers about other rows: {len(lost)} of {len(lines)} name rows "
                 f"that this table does not have, line {lost[0] + 2} first. Pass the table that "
                 "they are about, or choose another file with -o. (Without --id a row is known by "
-                "its cells; with --id it may change and keep its answers.)"
+                "its cells; with --id a few rows may change and keep their answers.)"
             )
-        return moved
+        self._check_unchanged(changed)
+        self.contradicted = list(twice)
+        self.answers = [answer for answer, _ in found.values()]
+        return [time for _, time in found.values()]
 
-    def _rewrite(self, answers: Sequence[Answer], times: Sequence[str]) -> None:
-        """Write the file again, with the row numbers of today and the times of then."""
+    def _check_unchanged(self, changed: Mapping[int, bool]) -> None:
+        """Refuse answers about another table whose rows have the same ids."""
+        others = rows_of_another_table(changed)
+        if others:
+            raise ValueError(
+                f"{self.path} has answers about another table: {len(others)} of the "
+                f"{len(changed)} rows that they are about have other cells here, "
+                f"{self.ids[others[0]]!r} first. "
+                "Pass the table that they are about, or choose another file with -o. If these are "
+                "the same things with other cells, remove the column 'content' from "
+                f"{self.path}."
+            )
+
+    def _text(self, answers: Sequence[Answer], times: Sequence[str]) -> str:
         lines = [
             [*self._form.line(answer, self._names), time]
             for answer, time in zip(answers, times, strict=True)
         ]
+        return _csv_text([self._form.header, *lines])
+
+    def _rewrite(self, answers: Sequence[Answer], times: Sequence[str]) -> None:
+        """Write the file again, with the row numbers of today and the times of then."""
         self._file.close()  # Windows replaces no open file
         try:
-            write_whole(self.path, _csv_text([self._form.header, *lines]))
+            write_whole(self.path, self._text(answers, times))
         finally:  # if the disk is full, the file is as it was
-            self._file = self.path.open("a+b", buffering=0)
+            self._file = open(self.path, "a+b", buffering=0, opener=_private)  # noqa: SIM115
             _lock(self._file.fileno())
         self.answers = list(answers)
 
@@ -378,6 +472,11 @@ class AnswerFile:
             f"{self.path} {fault}: it is not a file of answers of this kind, which starts with "
             f"{','.join(self._form.header)!r}. Choose another file with -o."
         )
+
+
+def _private(name: str, flags: int) -> int:
+    """Open a file that, if it is new, only this user can read."""
+    return os.open(name, flags, 0o600)
 
 
 def _now() -> str:

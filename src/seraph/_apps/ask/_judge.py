@@ -12,6 +12,7 @@ from scipy.stats import spearmanr
 from scipy.stats import t as student
 
 from ..._utils._typing import Array, FloatArray, IntArray
+from ._difference import auc_difference
 
 # Answers of each kind that the test needs before it says anything.
 FEWEST = 3
@@ -19,8 +20,8 @@ FEWEST = 3
 WINDOW = 20
 # Rank correlation of distances above which two metrics are the same for most purposes.
 _STEADY = 0.97
-# An interval wider than this says too little to call it a day.
-WIDE = 0.2
+# Two distances are about as good if their AUCs differ by no more, with 95 % confidence.
+CLOSE = 0.1
 # Answers that most sessions need, by `benchmarks.ask_sessions`; and more than anybody gives.
 USUAL, _MOST = 60, 400
 
@@ -129,6 +130,11 @@ class Comparison:
             return "learned"
         return "euclidean" if self.difference.high < 0.0 else ""
 
+    @property
+    def close(self) -> bool:
+        """Whether the two are about as good, with 95 % confidence."""
+        return max(-self.difference.low, self.difference.high) <= CLOSE
+
     def sentence(self) -> str:
         """Say which distance is better."""
         d = self.difference
@@ -138,17 +144,26 @@ class Comparison:
             return f"The learned distance is better than the Euclidean one ({aucs})."
         if self.better == "euclidean":
             return f"The Euclidean distance is better than the learned one ({aucs})."
+        if self.close:
+            return f"The two distances are about as good as each other ({aucs})."
         return f"It is open which distance is better ({aucs})."
 
 
 def compare(
-    learned: Array, euclidean: Array, same: Array, weights: Array, units: IntArray | None = None
+    learned: Array,
+    euclidean: Array,
+    same: Array,
+    weights: Array,
+    units: IntArray | None = None,
+    population: tuple[Array, Array] | None = None,
 ) -> Comparison | None:
     """Return the AUC of two distances on test pairs, and their difference.
 
     The interval of an AUC is Newcombe's, made wider where the jackknife finds a larger variance.
-    That of the difference comes from the two intervals and from the correlation of the two AUCs,
-    by Zou and Donner's method (MOVER). `benchmarks.ask_sessions` counts how often they are right.
+    The difference comes from the answers and from the distances of all pairs (`auc_difference`).
+    Where pairs share answers, it comes from the two intervals and from the correlation of the two
+    AUCs, by Zou and Donner's method (MOVER). `benchmarks.ask_sessions` counts how often they are
+    right.
 
     Parameters
     ----------
@@ -160,6 +175,8 @@ def compare(
         1 over the chance with which each pair was sampled.
     units : ndarray of int of shape (n, k), optional
         Numbers of the independent answers that each pair comes from; by default, one each.
+    population : (ndarray, ndarray), optional
+        Both distances of many random pairs, if each pair has an answer of its own.
 
     Returns
     -------
@@ -187,6 +204,9 @@ def compare(
         # Below one pair the formula of the variance has no meaning.
         m, n = (max(size / wider, 1.0) for size in sizes)
         found.append(Estimate(value, *auc_interval(value, m, n, z)))
+    if units is None and population is not None:
+        difference = auc_difference(learned, euclidean, same, weights, population)
+        return Comparison(found[0], found[1], Estimate(*difference))
     spread = sqrt(covariance[0, 0] * covariance[1, 1])
     correlation = float(np.clip(covariance[0, 1] / spread, 0.0, 1.0)) if spread > 0.0 else 0.0
     return Comparison(found[0], found[1], _difference(found[0], found[1], correlation))
@@ -310,30 +330,28 @@ def advice(
         if min(tests) >= FEWEST:  # the next refit judges
             said = "After a few more answers the page says how good the distance is."
         return Advice(said, False, usual)
-    goal = answers_needed(now, n_answers)
     steady = change is not None and change >= _STEADY
-    # Few answers may have spoiled the distance: more of them improve it.
-    enough = now.better == "learned" or now.learned.high - now.learned.low <= WIDE
-    if enough and steady:
+    if (now.better == "learned" or now.close) and steady:
         rest = f"The last {WINDOW} answers changed little: a good moment to finish."
         return Advice(f"{now.sentence()} {rest}", True, n_answers)
-    if enough or now.better:
-        return Advice(f"{now.sentence()} More answers still improve it.", False, goal)
-    more = f"About {goal - n_answers} more answers may tell."
+    goal = answers_needed(now, n_answers)
+    if now.better or now.close:  # few answers may have spoiled the distance
+        rest = "More answers still improve the learned one."
+        return Advice(f"{now.sentence()} {rest}", False, goal)
     if goal - n_answers > _MOST:
-        more = "The two are close to each other: even many more answers may not tell."
-    return Advice(f"{now.sentence()} {more}", False, min(goal, n_answers + _MOST))
+        return Advice(f"{now.sentence()} Many more answers may be needed.", False, usual)
+    rest = f"About {goal - n_answers} more answers may tell."
+    return Advice(f"{now.sentence()} {rest}", False, goal)
 
 
 def answers_needed(now: Comparison, n_answers: int) -> int:
-    """Return about how many answers decide which is better, or make the interval narrow; in tens.
+    """Return about how many answers decide which is better, or that the two are close; in tens.
 
     The width of an interval falls with the square root of the number of test answers, which are a
     fixed share of all.
     """
-    narrow = ((now.learned.high - now.learned.low) / WIDE) ** 2
     d = now.difference
-    half = d.value - d.low if d.value > 0.0 else d.high - d.value
-    decided = (half / max(abs(d.value), 0.01)) ** 2
-    needed = max(2 * WINDOW, n_answers + 10, n_answers * min(narrow, decided))
+    size, half = abs(d.value), 0.5 * (d.high - d.low)
+    room = max(size, CLOSE - size)  # between the difference and 0, or what is no longer close
+    needed = max(2 * WINDOW, n_answers + 10, n_answers * (half / room) ** 2)
     return 10 * ceil(needed / 10)

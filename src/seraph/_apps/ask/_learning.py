@@ -157,7 +157,8 @@ class Learning:
                 return False  # the trace costs more than the answers gain
             self.learner = self._warm
         n = sum(answer.value is not None for answer in answers)
-        moment = Moment(n, self.distances(self._watched)[0], self._compared(answers))
+        watched = self.distances(self._watched)
+        moment = Moment(n, watched[0], self._compared(answers, watched))
         self._past = [*(past for past in self._past if past.answers < n), moment]
         return True
 
@@ -171,7 +172,9 @@ class Learning:
             pairs = np.searchsorted(rows, labels.pairs)
             self._warm.fit(self.X[rows], marks=Marks(pairs, labels.same, rows=len(rows)))
 
-    def _compared(self, answers: Sequence[Answer]) -> Comparison | None:
+    def _compared(
+        self, answers: Sequence[Answer], watched: tuple[Array, Array]
+    ) -> Comparison | None:
         """Judge the model by the answers of the test; None if they are too few."""
         tests = [a for a in answers if a.weight is not None and a.value is not None]
         labels = Labels.of(tests)
@@ -181,7 +184,7 @@ class Learning:
         weights, units = np.array([a.weight for a in tests], dtype=np.float64), None
         if labels.codes:
             weights, units = np.ones(len(pairs)), pairs
-        return compare(*self.distances(pairs), same, weights, units)
+        return compare(*self.distances(pairs), same, weights, units, watched)
 
     def remember(self, earlier: Learning) -> None:
         """Put what another model of these rows has noted after fewer answers before our own."""

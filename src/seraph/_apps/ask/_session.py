@@ -142,6 +142,8 @@ class Session:
         self._lock = threading.Condition()
         for answer in file.answers:
             self._note_class(answer)
+            if answer.rows in file.contradicted:
+                self._queue.append(Question(answer.rows, answer.weight, again=True))
         self._top_up()
         self._worker = threading.Thread(target=self._work, name="seraph-refit", daemon=True)
         self._worker.start()

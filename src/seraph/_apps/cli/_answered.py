@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
+from operator import ne
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.base import clone
 from ..._decisions import row_distances
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
+from ..ask._answers import rows_of_another_table
 from ..ask._judge import Comparison, compare
 from ._ask_rows import row_contents
 from ._rows import sample_rows
@@ -22,6 +24,8 @@ from ._tables import InputTable, cell_text, read_table
 
 # Rows that the check learns from, beside those of the pairs: as many as the page of questions.
 _ROWS = 800
+# Random pairs whose distances the comparison knows, beside those of the answers.
+_POPULATION = 2000
 
 
 def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Array:
@@ -54,7 +58,7 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
             raise ValueError(f"{path}, answer {number}: {table.path} has no row {name!r}.")
         rows.append(place[name])
     found = rows_by_content(
-        [table], np.array(rows, dtype=np.intp)[:, np.newaxis], answers, "class"
+        [table], np.array(rows, dtype=np.intp)[:, np.newaxis], answers, "class", by_id=by_id
     )
     labels = np.full(table.n_rows, None, dtype=object)
     classes = _answered_cells(answers, "class", "class")
@@ -69,22 +73,31 @@ def _answered_cells(answers: InputTable, name: str, answer: str) -> list[Any]:
 
 
 def rows_by_content(
-    tables: Sequence[InputTable], rows: IntArray, answers: InputTable, answer: str = "similar"
+    tables: Sequence[InputTable],
+    rows: IntArray,
+    answers: InputTable,
+    answer: str = "similar",
+    *,
+    by_id: bool = False,
 ) -> IntArray:
     """Return the rows that answers mean, by what was in them when ``seraph ask`` asked.
 
-    It notes a digest of each row that has no id, because a row number may mean another row by now.
+    It notes a digest of each row, because a row number may mean another row by now, and an id
+    another row of another table.
 
     Parameters
     ----------
     tables : sequence of InputTable
         The data: one table, or two, whose rows are numbered on.
     rows : ndarray of int of shape (n_answers, k)
-        Rows of each answer, by number.
+        Rows of each answer, by number or by id.
     answers : InputTable
         The answers; without digests, the numbers hold.
     answer : str, default="similar"
         Column that is empty where there is no answer.
+    by_id : bool, default=False
+        Whether ids have found the rows. Then a few of them may have changed; if many have, the
+        answers are about another table and are refused.
 
     Returns
     -------
@@ -102,14 +115,18 @@ def rows_by_content(
         return rows
     wanted = [cell for cell, digests in zip(cells, known, strict=True) if digests]
     said = [name.partition("-")[0] for cell in wanted for name in cell]
-    if _contents_of(tables, rows[known].ravel()) == said:
+    now = _contents_of(tables, rows[known].ravel())
+    if now == said:
+        return rows
+    if by_id:
+        _check_same_table(tables, rows[known].ravel(), list(map(ne, now, said)), answers)
         return rows
     place = {name: row for row, name in enumerate(row_contents(tables))}
     absent = sum(any(name not in place for name in names) for names in wanted)
     if absent:
         raise ValueError(
             f"{answers.path}: {absent} of its {len(rows)} answers are about rows that are not in "
-            f"{' or '.join(str(table.path) for table in tables)}: they are about other data, or "
+            f"{_paths(tables)}: they are about other data, or "
             "cells have changed since. Give the table that they are about; or remove the column "
             "'content', if the row numbers are right."
         )
@@ -121,6 +138,25 @@ def rows_by_content(
     found = rows.copy()
     found[known] = [[place[name] for name in names] for names in wanted]
     return found
+
+
+def _check_same_table(
+    tables: Sequence[InputTable], rows: IntArray, changed: Sequence[bool], answers: InputTable
+) -> None:
+    """Refuse answers about another table whose rows have the same ids."""
+    known = dict(zip(rows.tolist(), changed, strict=True))
+    others = rows_of_another_table(known)
+    if others:
+        raise ValueError(
+            f"{answers.path} has answers about another table: {len(others)} of the {len(known)} "
+            f"rows that they are about have other cells in {_paths(tables)}, row {others[0]} "
+            "first. Give the table that they are about. If these are the same things with other "
+            "cells, remove the column 'content'."
+        )
+
+
+def _paths(tables: Sequence[InputTable]) -> str:
+    return " or ".join(str(table.path) for table in tables)
 
 
 def _contents_of(tables: Sequence[InputTable], rows: IntArray) -> list[str]:
@@ -229,12 +265,19 @@ def tested_pairs(
         warnings.simplefilter("ignore")  # the fit on all pairs has already warned
         marks = Marks(pairs[~tested], similar[~tested], rows=len(points))[rows]
         learned = clone(learner).fit(points[rows], marks=marks)
-    test = pairs[tested]
+
+    def distances(some: IntArray) -> tuple[FloatArray, FloatArray]:
+        plain = np.linalg.norm(points[some[:, 0]] - points[some[:, 1]], axis=1)
+        return row_distances(learned, points, some), plain
+
+    rng = np.random.default_rng(seed)
+    first = rng.integers(len(points), size=_POPULATION)
+    second = (first + rng.integers(1, len(points), size=_POPULATION)) % len(points)
     found = compare(
-        row_distances(learned, points, test),
-        np.linalg.norm(points[test[:, 0]] - points[test[:, 1]], axis=1),
+        *distances(pairs[tested]),
         similar[tested],
         weights[tested],
+        population=distances(np.column_stack([first, second])),
     )
     if found is None:
         return None

@@ -14,14 +14,22 @@ from urllib.parse import urlsplit
 import typer
 
 from . import _options as options
-from ._ask_rows import Column, numbers_of, row_contents, row_ids, shown_table, what_to_show
+from ._ask_rows import (
+    Column,
+    RowDigests,
+    numbers_of,
+    row_contents,
+    row_ids,
+    shown_table,
+    what_to_show,
+)
 from ._console import command, notes, print_now, result, say
 from ._requests import preparation_of
 
 if TYPE_CHECKING:
     from ..._columns._prepare import Preparation
     from ..._utils._typing import Array
-    from ..ask._answers import Answer
+    from ..ask._answers import Answer, Contents
     from ..ask._finish import Finish
     from ..ask._records import Records
     from ..ask._session import Session, Setting
@@ -34,8 +42,8 @@ if TYPE_CHECKING:
 _MANY_ROWS, _PAIRS = 5000, "200000"
 _FAR_MORE_ROWS = 20_000
 _DEMO = Path("seraph-demo")
-# Features to list by name; the rest are counted.
-_LISTED = 40
+# Features to list by name, and questions that were answered in two ways; the rest are counted.
+_LISTED, _LISTED_TWICE = 40, 5
 # Options of `AskRequest` that the command at the end has as well.
 _PASSED_ON = (
     "against", "id_column", "scale", "impute", "dates", "encoding", "drop", "keep", "onehot",
@@ -186,10 +194,8 @@ def ask(request: AskRequest) -> None:
     _serve(request, *asked)
 
 
-def _read(
-    request: AskRequest,
-) -> tuple[Setting, list[str], list[str] | None, list[Answer]]:
-    """Read the tables; return what to ask about, its ids or digests, and earlier answers."""
+def _read(request: AskRequest) -> tuple[Setting, list[str], Contents, list[Answer]]:
+    """Read the tables; return what to ask about, its ids and digests, and earlier answers."""
     from ..ask._session import Setting, check_class
     from ..ask._things import Folder, RowThings
     from ._record_columns import check_records
@@ -228,8 +234,9 @@ def _read(
         question=request.question or "",
         features=features,
     )
-    earlier = [] if request.pairs is None else _earlier(request.pairs, tables, ids)
-    return setting, ids, None if id_column else row_contents(tables), earlier
+    named = ids if id_column else None
+    earlier = [] if request.pairs is None else _earlier(request.pairs, tables, named)
+    return setting, ids, RowDigests(tables) if id_column else row_contents(tables), earlier
 
 
 def _records(
@@ -327,7 +334,7 @@ def _serve(
     request: AskRequest,
     setting: Setting,
     ids: Sequence[str],
-    contents: Sequence[str] | None = None,
+    contents: Contents | None = None,
     earlier: Sequence[Answer] = (),
 ) -> None:
     """Serve the page until the user ends it."""
@@ -337,7 +344,8 @@ def _serve(
 
     form = PairFormat() if setting.classes is None else ClassFormat()
     n_first = None if setting.records is None else setting.records.n_first
-    with AnswerFile(request.output, ids, form, contents, n_first) as file:
+    by_id = request.id_column is not None
+    with AnswerFile(request.output, ids, form, contents, n_first, by_id=by_id) as file:
         n_before = len(file.answers)
         file.add_earlier(earlier)
         finish = _finish(request, len(setting.X))
@@ -391,10 +399,16 @@ def _finish(request: AskRequest, n_rows: int) -> Finish:
 
 
 def _greet(address: str, session: Session, output: Path, n_before: int) -> None:
+    from ._tables import and_more
+
     title, n_rows, n_missing = session.setting.title, len(session.setting.X), session.n_missing
     missing = f", {n_missing:,} of them without a file and not asked" if n_missing else ""
     going_on = f" Going on after {n_before} answers." if n_before else ""
     say(f"{title}: {n_rows:,} rows{missing}. Answers go to {output}.{going_on}")
+    twice = [[session.file.ids[row] for row in rows] for rows in session.file.contradicted]
+    if twice:
+        named = and_more([" and ".join(ids) for ids in twice[:_LISTED_TWICE]], len(twice))
+        say(f"Answered in two ways: {named}. The last answer counts, and the page asks again.")
     print_now(address)
     say("Open this address in a browser on this machine. Ctrl-C ends the session.")
     if "SSH_CONNECTION" in os.environ:
@@ -411,13 +425,14 @@ def _check_installed() -> None:
             raise ImportError("The page needs more packages: pip install 'seraph-learn[ask]'.")
 
 
-def _earlier(path: Path, tables: Sequence[InputTable], ids: Sequence[str]) -> list[Answer]:
+def _earlier(path: Path, tables: Sequence[InputTable], ids: Sequence[str] | None) -> list[Answer]:
     """Return the answers of an earlier file, by ids if it has them."""
     from ..ask._answers import Answer
     from ._examples import answered_pairs
 
     n = tables[0].n_rows
-    pairs, same = answered_pairs(tables, path, [ids[:n], ids[n:]])
+    named = [None, None] if ids is None else [ids[:n], ids[n:]]
+    pairs, same = answered_pairs(tables, path, named)
     return [
         Answer((min(pair), max(pair)), bool(alike))
         for pair, alike in zip(pairs.tolist(), same, strict=True)

@@ -57,10 +57,32 @@ def row_ids(table: InputTable, column: str | None) -> list[str]:
 
 
 def row_contents(tables: Sequence[InputTable]) -> list[str]:
-    """Return a digest of each row, which answers find it by when it has no id."""
+    """Return a digest of each row, all different, which answers find it by when it has no id."""
     from ..ask._answers import digests
 
     return digests(row for table in tables for row in _rows_as_bytes(table))
+
+
+class RowDigests:
+    """Digests of the rows of one table, or of two, made when they are asked for.
+
+    Parameters
+    ----------
+    tables : sequence of InputTable
+        The tables; the rows of the second are numbered on.
+    """
+
+    def __init__(self, tables: Sequence[InputTable]) -> None:
+        self._tables = tables
+
+    def __getitem__(self, row: int) -> str:
+        import numpy as np
+
+        for table in self._tables:
+            if row < table.n_rows:
+                return row_contents([table.take(np.array([row]))])[0]
+            row -= table.n_rows
+        raise IndexError(row)
 
 
 def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:
@@ -69,7 +91,8 @@ def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:
     if table.names is None:
         yield from (np.ascontiguousarray(row).tobytes() for row in np.asarray(table.points()))
         return
-    columns = [table.cells(name).to_pylist() for name in table.names]
+    # As text: a row that is added may turn a column of whole numbers into one of decimals.
+    columns = [map(text_of, table.cells(name).to_pylist()) for name in table.names]
     yield from (repr(cells).encode() for cells in zip(*columns, strict=True))
 
 

@@ -143,7 +143,7 @@ def answered_pairs(
     pairs, similar = read_pairs(answers, first.n_rows, ids[0], other, is_array=first.names is None)
     if other is not None:
         pairs[:, 1] += first.n_rows
-    return rows_by_content(tables, pairs, answers), similar
+    return rows_by_content(tables, pairs, answers, by_id=ids[0] is not None), similar
 
 
 def _check_labels(

@@ -1,7 +1,7 @@
 // The page: shows the question, sends the answer, and shows what has been learned.
 
 import { drawChart } from "./chart.js";
-import { WORDS, difference, marked } from "./cells.js";
+import { WORDS, difference, plain, marked } from "./cells.js";
 import { PointMap } from "./map.js";
 import { make } from "./page.js";
 
@@ -87,7 +87,7 @@ function figureOf(thing, side) {
       make("audio", { controls: true, preload: "auto", src: `sound/${thing.row}`, "aria-label": `Sound ${name}` }),
     );
   } else if (thing.kind === "text") {
-    view.append(make("p", { className: "text", dir: "auto", textContent: thing.text }));
+    view.append(make("p", { className: "text", dir: "auto" }, ...plain(["", thing.text])));
   } else {
     view.append(make("p", { className: "missing", textContent: "There is no file for this row." }));
   }
@@ -98,7 +98,7 @@ function figureOf(thing, side) {
 function cellsOf(thing, other) {
   const table = make("table", { className: "cells" });
   thing.cells.forEach((cell, k) => {
-    const row = make("tr", {}, make("th", { textContent: cell[0], scope: "row" }), make("td", { dir: "auto" }, ...(other ? marked(cell, other.cells[k]) : [cell[1]])));
+    const row = make("tr", {}, make("th", { textContent: cell[0], scope: "row" }), make("td", { dir: "auto" }, ...(other ? marked(cell, other.cells[k]) : plain(cell))));
     row.className = other ? difference(cell, other.cells[k]) : "";
     table.append(row);
   });
@@ -114,7 +114,7 @@ function rowsTable(things) {
     const how = cells.length > 1 ? difference(...cells) : "";
     const row = make("tr", { className: how },
       make("th", { scope: "row" }, name, how ? make("span", { className: "unseen", textContent: ` (${WORDS[how]})` }) : ""));
-    cells.forEach((cell, c) => row.append(make("td", { dir: "auto" }, ...(how ? marked(cell, cells[1 - c]) : [cell[1]]))));
+    cells.forEach((cell, c) => row.append(make("td", { dir: "auto" }, ...(how ? marked(cell, cells[1 - c]) : plain(cell)))));
     body.append(row);
   });
   return make("div", { className: "table", tabIndex: 0, role: "region", "aria-label": "The rows" },
@@ -156,11 +156,21 @@ const CHOICES = [
 ];
 
 function answerButton(value, label, key, className, shortcut) {
-  const button = make("button", { type: "button", className, "aria-keyshortcuts": shortcut },
-    label, make("kbd", { textContent: key, "aria-hidden": "true" }));
+  const button = make("button", { type: "button", className }, label);
+  if (key) {
+    button.setAttribute("aria-keyshortcuts", shortcut);
+    button.append(make("kbd", { textContent: key, "aria-hidden": "true" }));
+  }
   button.dataset.value = value;
   button.addEventListener("click", () => give(value));
   return button;
+}
+
+// The key of each class: its name if that is a digit, else the next free digit from 1 to 9. A name
+// that is a longer number has none, since the digit of another number would mislead.
+function keysOf(names) {
+  const free = [..."123456789"].filter((digit) => !names.includes(digit));
+  return names.map((name) => (/^\d$/.test(name) ? name : /^\d+$/.test(name) ? "" : free.shift() ?? ""));
 }
 
 function showButtons() {
@@ -174,8 +184,9 @@ function showButtons() {
   }
   const names = state.classes;
   if (box.children.length === names.length + 1) return;
+  const keys = keysOf(names);
   box.replaceChildren(
-    ...names.map((name, k) => answerButton(`class:${name}`, name, k < 9 ? `${k + 1}` : "", "class", `${k + 1}`)),
+    ...names.map((name, k) => answerButton(`class:${name}`, name, keys[k], "class", keys[k])),
     answerButton("unsure", "Unsure", "Space", "unsure", "Space"),
   );
 }
@@ -305,7 +316,7 @@ async function showTip(row, x, y) {
     image.alt = "";
     parts.unshift(image);
   } else if (thing.text) parts.push(make("span", { textContent: cut(thing.text, 140) }));
-  parts.push(...thing.cells.slice(0, SHOWN).map(([name, text]) => make("div", { textContent: `${name}: ${cut(text, 60)}` })));
+  parts.push(...thing.cells.slice(0, SHOWN).map(([name, text]) => make("div", {}, `${name}: `, ...plain(["", cut(text, 60)]))));
   tip.replaceChildren(...parts);
   tip.hidden = false;
   const width = $("map").clientWidth, height = $("map").clientHeight;
@@ -357,10 +368,16 @@ function showEnd({ finish, counts, learning }) {
 
 async function finish() {
   if (!await change("end", {})) return;
-  ending = true;
+  history.pushState("end", ""); // so that Back leads to the questions, and does not leave the page
+  turn(true);
+}
+
+// Show the end, or the questions.
+function turn(toEnd) {
+  ending = toEnd;
   show(state);
-  $("end-title").focus();
-  showNearest();
+  $(ending ? "end-title" : "question").focus();
+  if (ending) showNearest();
 }
 
 // What learning has changed: the nearest rows of one row, by both distances.
@@ -426,8 +443,9 @@ document.addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase(); // Caps Lock changes no answer
   if (target.matches("input, textarea, select")) return;
   if (key === " " && target.matches("button, a, audio, summary")) return;
+  const place = byClass && /^\d$/.test(key) && state ? keysOf(state.classes).indexOf(key) : -1;
   let value = byClass
-    ? /^[1-9]$/.test(key) && state?.classes[key - 1] !== undefined ? `class:${state.classes[key - 1]}` : null
+    ? place >= 0 ? `class:${state.classes[place]}` : null
     : { arrowleft: "different", arrowright: "same" }[key];
   if (key === " ") value = "unsure";
   if (key === "u") undo();
@@ -442,11 +460,8 @@ $("past").addEventListener("toggle", showPast);
 $("cancel").addEventListener("click", () => change("cancel", {}));
 $("another-row").addEventListener("click", showNearest);
 $("finish").addEventListener("click", finish);
-$("back").addEventListener("click", () => {
-  ending = false;
-  show(state);
-  $("question").focus();
-});
+$("back").addEventListener("click", () => history.back());
+addEventListener("popstate", (event) => turn(event.state === "end"));
 $("before").addEventListener("click", () => side("before"));
 $("after").addEventListener("click", () => side("after"));
 $("zoom-in").addEventListener("click", () => map.zoom(1.4));

@@ -8,15 +8,18 @@ const LONGEST = 400; // letters that are compared one by one
 
 // A cell is its column, its text, and its number in units of the column's spread, if it is one.
 export function difference([, a, x], [, b, y]) {
-  if (a === b) return "";
+  if (a === b || !a || !b) return ""; // nobody knows whether a missing cell differs
   if (x === null || y === null) return "differs";
   const gap = Math.abs(x - y);
   return gap < 0.1 ? "" : gap < 0.5 ? "near" : gap < 1.5 ? "apart" : "far";
 }
 
+// The text of a cell, or that it is missing.
+export const plain = ([, text]) => [text || make("span", { className: "none", textContent: "missing" })];
+
 // The text of a cell, with the letters marked that the other one does not have.
 export function marked([, text, x], [, other]) {
-  if (x !== null || text === other || !text || !other || text.length > LONGEST || other.length > LONGEST) return [text];
+  if (x !== null || text === other || !text || !other || text.length > LONGEST || other.length > LONGEST) return plain(["", text]);
   const kept = common([...text], [...other]);
   // Two words that have nothing to do with each other share a few letters, too.
   if (2 * kept.size < Math.max([...text].length, [...other].length)) return [text];
