@@ -109,7 +109,7 @@ def test_names_of_clusters_do_not_matter(clusters):
 @given(logs, st.sampled_from([0.0, 0.1, 0.25]))
 def test_feedback_marks_every_line_and_compares_chosen_rows_with_the_others(log, weight):
     query, shown, chosen = np.array(log, dtype=int).reshape(-1, 3).T
-    marks = Marks.from_feedback(query, shown, chosen, rows=6, skipped_weight=weight, partners=MANY)
+    marks = Marks.from_feedback(query, shown, chosen, rows=6, skipped_weight=weight, triplets=MANY)
     pairs, triplets = plain_feedback(log, weight)
     assert marks.triplets.tolist() == [list(triplet) for triplet in triplets]
     found = listed(marks)
@@ -190,7 +190,7 @@ def test_two_large_clusters_that_were_joined_cost_a_few_marks_of_each_row():
 
 def test_a_popular_query_costs_a_few_triplets_of_each_chosen_row():
     shown = np.arange(1, 2001)
-    marks = Marks.from_feedback(np.zeros(2000), shown, shown % 2 == 0, rows=2001, partners=3)
+    marks = Marks.from_feedback(np.zeros(2000), shown, shown % 2 == 0, rows=2001, triplets=3)
     assert len(marks.triplets) == 3 * 1000
     query, chosen, other = marks.triplets.T
     assert np.all((query == 0) & (chosen % 2 == 0) & (other % 2 == 1))
@@ -225,11 +225,11 @@ def test_rows_by_name_keep_their_names():
     by_group = Marks.from_groups(pd.Series([7, 7, None, 7], dtype="Int64"), 1, rows=table)
     assert by_group == Marks([["ann", "bob"], ["ann", "dan"], ["bob", "dan"]], [1] * 3, rows=table)
     log = pd.DataFrame({"q": ["ann", "ann"], "doc": ["dan", "bob"], "clicked": [1, 0]})
-    marks = Marks.from_feedback(log.q, log.doc, log.clicked, rows=table)
+    marks = Marks.from_feedback(log.q, log.doc, log.clicked, rows=table, triplets=1)
     assert marks.names.tolist() == list(table.index)
     assert marks.triplets.tolist() == [[0, 3, 1]]
     in_polars = pl.from_pandas(log)
-    assert marks == Marks.from_feedback(*in_polars.get_columns(), rows=table)
+    assert marks == Marks.from_feedback(*in_polars.get_columns(), rows=table, triplets=1)
 
 
 def test_lines_of_a_log_about_removed_rows_are_left_out_and_counted():
@@ -253,6 +253,7 @@ def test_lines_of_a_log_about_removed_rows_are_left_out_and_counted():
         (lambda: Marks.from_corrections([0, 0], [0], rows=2), "after has 1 labels"),
         (lambda: Marks.from_feedback([0], [1, 2], [1, 0], rows=3), "got 1, 2 and 2 entries"),
         (lambda: Marks.from_feedback([0], [[1, 2]], [[1, 0]], rows=3), "shown must be one column"),
+        (lambda: Marks.from_feedback([0], [1], [1], rows=3, triplets=-1), "triplets must be"),
         (lambda: Marks.from_feedback([0, 0], [1, 2], [1, 0.5], rows=3), "got 0.5 at 1"),
         (lambda: Marks.from_feedback([0, 0], [1, 2], [1, None], rows=3), "got None at 1"),
         (lambda: Marks.from_feedback([0, 0], [1, 9], [1, 0], rows=3), "only rows 0 to 2"),
@@ -271,7 +272,7 @@ def test_learners_take_all_of_them_together():
         Marks.from_groups(groups, 0.9, rows=X)
         + Marks.from_classes(np.where(np.arange(30) < 6, X[:, 0] > 0, -1), rows=X, weight=0.5)
         + Marks.from_corrections(groups % 2, groups % 3, rows=X)
-        + Marks.from_feedback([0, 0, 5], [20, 25, 9], [True, False, True], rows=X)
+        + Marks.from_feedback([0, 0, 5], [20, 25, 9], [True, False, True], rows=X, triplets=1)
     )
     learner = SERAPH().fit(X, marks=marks)
     assert learner.n_triplets_ == 1

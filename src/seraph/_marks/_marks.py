@@ -455,13 +455,13 @@ class Marks:
         *,
         rows: Any,
         skipped_weight: float = 0.1,
-        partners: int = 10,
+        triplets: int = 0,
     ) -> Self:
         """Read a log of searches: what was shown for a row, and what was chosen.
 
         A choice is a mark of 0.9. A row that was shown and not chosen gets a weak mark of 0.1; it
-        may be good, or nobody looked. The query is nearer to a row that was chosen for it than to
-        one that never was, which is a triplet. Choices of one row for one query add up.
+        may be good, or nobody looked. Choices of one row for one query add up. Triplets say that
+        the query is nearer to a row that was chosen for it than to one that never was.
 
         Parameters
         ----------
@@ -474,8 +474,9 @@ class Marks:
             Which table the marks are about. Lines with an absent row are left out and counted.
         skipped_weight : float, default=0.1
             How much it counts that a row was not chosen. 0 for nothing.
-        partners : int, default=10
-            Largest number of triplets of each chosen row.
+        triplets : int, default=0
+            Largest number of triplets of each chosen row. On searches among texts, marks alone
+            ranked better (:doc:`/questions`).
 
         Returns
         -------
@@ -485,13 +486,11 @@ class Marks:
         --------
         >>> from seraph import Marks
         >>> marks = Marks.from_feedback([0, 0, 0], [4, 7, 9], [False, True, False], rows=10)
-        >>> marks
-        Marks(10 rows: 1 similar, 2 dissimilar, 2 triplets)
-        >>> marks.triplets.tolist()
-        [[0, 7, 4], [0, 7, 9]]
+        >>> marks.pairs.tolist(), marks.labels.tolist(), marks.weights.tolist()
+        ([[0, 4], [0, 7], [0, 9]], [0.1, 0.9, 0.1], [0.1, 1.0, 0.1])
         """
         table = Rows.of(rows)
-        log = marks_of_feedback(query, shown, chosen, table, skipped_weight, partners)
+        log = marks_of_feedback(query, shown, chosen, table, skipped_weight, triplets)
         return cls._of(table, *log)
 
 

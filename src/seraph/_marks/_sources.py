@@ -85,17 +85,18 @@ def marks_of_feedback(
     chosen: ArrayLike,
     rows: Rows,
     skipped_weight: float,
-    partners: int,
+    triplets: int,
 ) -> Found:
     """Mark queries with the rows that were chosen for them, and weakly with the others."""
     check_number("skipped_weight", skipped_weight, low=0.0)
+    check_number("triplets", triplets, low=0, integer=True)
     lines, picked, n_absent = _read_log(query, shown_rows, chosen, rows)
     once, which = np.unique(lines, axis=0, return_inverse=True)
     ever = np.zeros(len(once), dtype=bool)
     ever[which[picked]] = True
     marks = _found((lines[picked], LIKELY, 1.0), (lines[~picked], UNLIKELY, skipped_weight))
-    triplets = _preferences(once[ever], once[~ever], partners)
-    return marks._replace(triplets=triplets, n_absent=n_absent)
+    nearer = _preferences(once[ever], once[~ever], triplets)
+    return marks._replace(triplets=nearer, n_absent=n_absent)
 
 
 def sample_pairs(same: Array, apart: Array, allowed: Array, partners: int) -> Array:
@@ -150,16 +151,15 @@ def _ends(keys: Array) -> Array:
     return np.column_stack([starts, ends]).reshape(len(places), 2)
 
 
-def _preferences(chosen: Array, skipped: Array, partners: int) -> Array:
+def _preferences(chosen: Array, skipped: Array, most: int) -> Array:
     """Say that a query is nearer to a row chosen for it than to a few that never were.
 
     Both are pairs (query, row), ordered by the query.
     """
-    check_number("partners", partners, low=1, integer=True)
     starts = np.searchsorted(skipped[:, 0], chosen[:, 0], side="left")
     ends = np.searchsorted(skipped[:, 0], chosen[:, 0], side="right")
     block = np.column_stack([starts, ends])
-    place, other = _spread(block, np.column_stack([ends, ends]), int(partners))
+    place, other = _spread(block, np.column_stack([ends, ends]), int(most))
     return np.column_stack([chosen[place], skipped[other, 1]])
 
 
