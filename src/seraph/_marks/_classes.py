@@ -62,6 +62,24 @@ def read_classes(y: ArrayLike, n: int, name: str = "y") -> tuple[Array, Array]:
     return labels, ~_is_unlabeled(labels, name)
 
 
+def number_classes(labels: Array, known: Array) -> Array:
+    """Number different known labels from 0, in their order if they have one; -1 for others.
+
+    Examples
+    --------
+    >>> number_classes(np.array(["b", "a", "b", "c"]), np.array([True, True, True, False]))
+    array([ 1,  0,  1, -1])
+    """
+    codes = np.full(len(labels), -1, dtype=np.intp)
+    labels = labels[known]
+    try:
+        codes[known] = np.searchsorted(np.unique(labels), labels)
+    except TypeError:  # labels of several types have no order, but they can be compared
+        seen: dict[Any, int] = {}
+        codes[known] = [seen.setdefault(label, len(seen)) for label in labels]
+    return codes
+
+
 def has_lost_minus_one(labels: Array) -> bool:
     """Say whether labels of an unsigned type contain what -1 becomes in it.
 

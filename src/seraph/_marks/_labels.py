@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from .._utils._typing import Array, computed_once
 from .._utils._validation import shown
-from ._classes import read_classes, warn_of_signs
+from ._classes import number_classes, read_classes, warn_of_signs
 from ._marks import EVEN, Marks
 
 
@@ -195,7 +195,7 @@ class PairLabels:
         array([-1,  0,  0])
         """
         codes = self.codes[rows]
-        codes = _numbered(codes, codes >= 0)
+        codes = number_classes(codes, codes >= 0)
         marks = self.marks[rows]
         part = PairLabels(codes, *_without_implied(marks, codes), marks.triplets)
         return part if part.n_labeled or len(part.triplets) else None
@@ -257,19 +257,7 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
     """Number the classes in `y` from 0; -1 for an unknown class."""
     labels, known = read_classes(y, n)
     warn_of_signs(labels, known)
-    return _numbered(labels, known)
-
-
-def _numbered(labels: Array, known: Array) -> Array:
-    """Number different known labels from 0, in their order if they have one; -1 for others."""
-    codes = np.full(len(labels), -1, dtype=np.intp)
-    labels = labels[known]
-    try:
-        codes[known] = np.searchsorted(np.unique(labels), labels)
-    except TypeError:  # labels of several types have no order, but they can be compared
-        seen: dict[Any, int] = {}
-        codes[known] = [seen.setdefault(label, len(seen)) for label in labels]
-    return codes
+    return number_classes(labels, known)
 
 
 def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array]:

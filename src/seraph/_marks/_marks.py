@@ -9,11 +9,15 @@ from numpy.typing import ArrayLike
 
 from .._utils._public import publish
 from .._utils._typing import Array
-from .._utils._validation import shown
-from .._utils._warnings import warn
-from ._answers import check_size, mark_weights, pair_likeness
-from ._merge import cut, merged
+from ._given import read_pairs, read_triplets, report_absent
+from ._merge import chosen_rows, cut, merged
 from ._rows import Rows, is_frame
+from ._sources import (
+    marks_of_classes,
+    marks_of_corrections,
+    marks_of_feedback,
+    marks_of_groups,
+)
 from ._tables import marks_table, read_table
 
 if TYPE_CHECKING:
@@ -108,8 +112,8 @@ class Marks:
         rows: Any,
     ) -> None:
         table = Rows.of(rows)
-        pairs_, labels_, weights_, n_absent = _pairs(table, pairs, labels, weights)
-        triplets_, n_more = _triplets(table, triplets)
+        pairs_, labels_, weights_, n_absent = read_pairs(table, pairs, labels, weights)
+        triplets_, n_more = read_triplets(table, triplets)
         self._set(table, pairs_, labels_, weights_, triplets_, n_absent + n_more)
 
     def _set(
@@ -205,15 +209,7 @@ class Marks:
 
         A row that is taken twice, as by a bootstrap, has its marks twice.
         """
-        if isinstance(key, tuple):  # scikit-learn asks an array for [rows, ...]
-            if len(key) != 2 or key[1] is not Ellipsis:
-                raise IndexError(f"Marks have one dimension, the rows; got {shown(key)}.")
-            key = key[0]
-        rows = np.arange(len(self))[key]
-        if rows.ndim != 1:
-            raise TypeError(
-                f"Choose rows by a slice, a mask or a list of row numbers; got {shown(key)}."
-            )
+        rows = chosen_rows(key, len(self))
         pairs, labels, weights = self._given
         pairs, which = cut(pairs, rows, len(self))
         triplets, _ = cut(self.triplets, rows, len(self))
@@ -221,13 +217,8 @@ class Marks:
         if names is not None:
             taken_twice = len(np.unique(rows)) < len(rows)
             names = None if taken_twice else names[rows]
-        return self._of(
-            Rows(len(rows), names, self._rows.source),
-            pairs,
-            labels[which],
-            weights[which],
-            triplets,
-        )
+        taken = Rows(len(rows), names, self._rows.source)
+        return self._of(taken, pairs, labels[which], weights[which], triplets)
 
     def __add__(self, other: Marks) -> Self:
         """Merge with other marks of the same rows."""
@@ -284,24 +275,10 @@ class Marks:
         pairs, triplets = place[pairs], place[self.triplets]
         kept, kept_triplets = np.all(pairs >= 0, axis=1), np.all(triplets >= 0, axis=1)
         absent = int((~kept).sum() + (~kept_triplets).sum())
-        total = len(pairs) + len(triplets)
         if absent:
-            lost = names[np.flatnonzero(place < 0)]
-            message = (
-                f"X does not have the rows of {absent} of {total} marks, which name "
-                f"{shown(lost[0])} and other rows that are not in its index."
-            )
-            if absent == total:
-                raise ValueError(f"{message} Pass the table that the marks are about.")
-            warn(f"{message} They are left out.")
-        return self._of(
-            Rows(rows.n),
-            pairs[kept],
-            labels[kept],
-            weights[kept],
-            triplets[kept_triplets],
-            self.n_absent + absent,
-        )
+            report_absent(names[np.flatnonzero(place < 0)], absent, len(pairs) + len(triplets))
+        found = pairs[kept], labels[kept], weights[kept], triplets[kept_triplets]
+        return self._of(Rows(rows.n), *found, self.n_absent + absent)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the marks as a table, as ``seraph fit --pairs`` reads it.
@@ -349,58 +326,172 @@ class Marks:
         parts = read_table(frame, by_name=table.names is not None)
         return cls(**parts, rows=rows)
 
+    @classmethod
+    def from_groups(
+        cls,
+        groups: ArrayLike,
+        label: float,
+        *,
+        rows: Any,
+        weight: float = 1.0,
+        partners: int = 10,
+    ) -> Self:
+        """Mark rows of one group, such as one visit, one customer or one photo.
 
-def _pairs(
-    rows: Rows, pairs: ArrayLike | None, labels: ArrayLike | None, weights: ArrayLike | None
-) -> tuple[Array, Array, Array, int]:
-    """Check the marked pairs; count those of absent rows."""
-    if pairs is None:
-        for name, given in (("labels", labels), ("weights", weights)):
-            if given is not None:
-                raise ValueError(f"{name} was passed without pairs: pass both or neither.")
-        return np.empty((0, 2), dtype=np.intp), np.empty(0), np.empty(0), 0
-    if labels is None:
-        raise ValueError("pairs was passed without labels: pass +1 or -1 for each pair.")
-    found = rows.numbers(pairs)
-    likeness = pair_likeness(labels, len(found))
-    counts = mark_weights(weights, len(found))
-    check_size(counts)
-    itself = (found[:, 0] == found[:, 1]) & (found[:, 0] >= 0)
-    if itself.any():
-        at = int(np.flatnonzero(itself)[0])
-        name = shown(rows.called(found[at])[0].item())
-        raise ValueError(f"pairs[{at}] pairs row {name} with itself: remove it.")
-    present = _present(rows, pairs, found, "pairs")
-    kept = present & ~np.isnan(likeness) & (counts > 0.0)
-    return found[kept], likeness[kept], counts[kept], int((~present).sum())
+        Parameters
+        ----------
+        groups : array-like of shape (n_rows,)
+            The group of each row; -1, NaN or None for rows without one.
+        label : float
+            How likely two rows of a group are alike: from 0 to 1, or +1 or -1 for certain.
+        rows : int, array-like of names, or table
+            Which table the marks are about.
+        weight : float, default=1.0
+            How much each mark counts.
+        partners : int, default=10
+            All pairs are marked in groups where no row has more partners than that. In larger
+            ones each row gets as many, spread evenly: n rows have at most ``n * partners`` marks.
 
+        Returns
+        -------
+        Marks
 
-def _triplets(rows: Rows, triplets: ArrayLike | None) -> tuple[Array, int]:
-    """Check that the triplets hold three different rows each; count those of absent rows."""
-    if triplets is None:
-        return np.empty((0, 3), dtype=np.intp), 0
-    found = rows.numbers(triplets, "triplets", 3)
-    present = _present(rows, triplets, found, "triplets")
-    repeated = present & (found == np.roll(found, 1, axis=1)).any(axis=1)
-    if repeated.any():
-        at = int(np.flatnonzero(repeated)[0])
-        raise ValueError(
-            f"triplets[{at}] is {tuple(rows.called(found[at]).tolist())}: a triplet (a, b, c) "
-            "says that row a is nearer to row b than to row c, so the three must differ. Remove "
-            "it."
-        )
-    return found[present], int((~present).sum())
+        Examples
+        --------
+        Two faces in one photo are hardly ever the same person, but there are mirrors:
 
+        >>> from seraph import Marks
+        >>> photo = ["beach", "beach", "beach", "party", "party", None]
+        >>> Marks.from_groups(photo, 0.05, rows=6)
+        Marks(6 rows: 0 similar, 4 dissimilar)
+        """
+        table = Rows.of(rows)
+        return cls._of(table, *marks_of_groups(groups, label, table, weight, partners))
 
-def _present(rows: Rows, given: ArrayLike, found: Array, what: str) -> Array:
-    """Say which marks have all of their rows; warn of the others, and refuse if none has."""
-    present = np.all(found >= 0, axis=1)
-    if not present.all():
-        message = rows.absent(given, found, what)
-        if not present.any():
-            raise ValueError(f"{message} Correct the names.")
-        warn(f"{message} They are left out. Correct the names, unless that is meant.")
-    return present
+    @classmethod
+    def from_classes(
+        cls, y: ArrayLike, *, rows: Any, weight: float = 1.0, partners: int = 10
+    ) -> Self:
+        """Mark rows of one class as similar, and rows of two classes as dissimilar.
+
+        Learners take `y` as it is. Marks can have a weight, and go where only marks do.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            The class of each row; -1, NaN or None where :ref:`unknown <unlabeled>`.
+        rows : int, array-like of names, or table
+            Which table the marks are about.
+        weight : float, default=1.0
+            How much each mark counts.
+        partners : int, default=10
+            Largest number of rows of its class, and of rows of other classes, that each row is
+            paired with, as in ``from_groups``.
+
+        Returns
+        -------
+        Marks
+
+        Examples
+        --------
+        >>> from seraph import Marks
+        >>> Marks.from_classes(["cat", "cat", "dog", None], rows=4, weight=0.5)
+        Marks(4 rows: 1 similar, 2 dissimilar)
+        """
+        table = Rows.of(rows)
+        return cls._of(table, *marks_of_classes(y, table, weight, partners))
+
+    @classmethod
+    def from_corrections(
+        cls,
+        before: ArrayLike,
+        after: ArrayLike,
+        *,
+        rows: Any,
+        kept_weight: float = 0.0,
+        partners: int = 10,
+    ) -> Self:
+        """Mark what somebody has changed in a clustering.
+
+        Rows that were put together are similar, rows that were taken apart are dissimilar. Rows
+        that nobody has moved may be right, or nobody looked: at most, they are weak evidence.
+
+        Parameters
+        ----------
+        before, after : array-like of shape (n_rows,)
+            The cluster of each row; -1, NaN or None if it is in none. Clusters need not keep
+            their names. Two rows that are in none afterwards may be alike or not.
+        rows : int, array-like of names, or table
+            Which table the marks are about.
+        kept_weight : float, default=0.0
+            How much a pair counts that was left together or apart: labels of 0.9 and 0.1. Try
+            0.1 if somebody has looked at most rows.
+        partners : int, default=10
+            Largest number of rows of each of these four kinds that each row is paired with, as
+            in ``from_groups``.
+
+        Returns
+        -------
+        Marks
+
+        Examples
+        --------
+        The third row was moved from the first cluster to the second:
+
+        >>> from seraph import Marks
+        >>> marks = Marks.from_corrections([0, 0, 0, 1], [0, 0, 1, 1], rows=4)
+        >>> marks.pairs.tolist(), marks.labels.tolist()
+        ([[0, 2], [1, 2], [2, 3]], [0.0, 0.0, 1.0])
+        """
+        table = Rows.of(rows)
+        return cls._of(table, *marks_of_corrections(before, after, table, kept_weight, partners))
+
+    @classmethod
+    def from_feedback(
+        cls,
+        query: ArrayLike,
+        shown: ArrayLike,
+        chosen: ArrayLike,
+        *,
+        rows: Any,
+        skipped_weight: float = 0.1,
+        triplets: int = 0,
+    ) -> Self:
+        """Read a log of searches: what was shown for a row, and what was chosen.
+
+        A choice is a mark of 0.9. A row that was shown and not chosen gets a weak mark of 0.1; it
+        may be good, or nobody looked. Choices of one row for one query add up. Triplets say that
+        the query is nearer to a row that was chosen for it than to one that never was.
+
+        Parameters
+        ----------
+        query, shown : array-like of shape (n_lines,)
+            Rows by name or number, one line for each row that was shown. A query that is not in
+            the table needs a row of its own there. A row that is shown for itself is ignored.
+        chosen : array-like of bool of shape (n_lines,)
+            Whether the row that was shown was chosen.
+        rows : int, array-like of names, or table
+            Which table the marks are about. Lines with an absent row are left out and counted.
+        skipped_weight : float, default=0.1
+            How much it counts that a row was not chosen. 0 for nothing.
+        triplets : int, default=0
+            Largest number of triplets of each chosen row. On searches among texts, marks alone
+            ranked better (:doc:`/questions`).
+
+        Returns
+        -------
+        Marks
+
+        Examples
+        --------
+        >>> from seraph import Marks
+        >>> marks = Marks.from_feedback([0, 0, 0], [4, 7, 9], [False, True, False], rows=10)
+        >>> marks.pairs.tolist(), marks.labels.tolist(), marks.weights.tolist()
+        ([[0, 4], [0, 7], [0, 9]], [0.1, 0.9, 0.1], [0.1, 1.0, 0.1])
+        """
+        table = Rows.of(rows)
+        log = marks_of_feedback(query, shown, chosen, table, skipped_weight, triplets)
+        return cls._of(table, *log)
 
 
 publish(globals(), "seraph", ["Marks"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from math import fsum
+from typing import Any
 
 import numpy as np
 
 from .._utils._typing import Array
+from .._utils._validation import shown
 from ._answers import HEAVIEST
 from ._rows import Rows
 
@@ -80,3 +82,23 @@ def cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:
         number, copy = np.divmod(number, copies[which, side])
         found[:, side] = places[starts[marked[which, side]] + copy]
     return found, which
+
+
+def chosen_rows(key: Any, n: int) -> Array:
+    """Return the numbers of the rows that an index chooses.
+
+    Examples
+    --------
+    >>> chosen_rows(slice(2), 5), chosen_rows(([3, 0], ...), 5)
+    (array([0, 1]), array([3, 0]))
+    """
+    if isinstance(key, tuple):  # scikit-learn asks an array for [rows, ...]
+        if len(key) != 2 or key[1] is not Ellipsis:
+            raise IndexError(f"Marks have one dimension, the rows; got {shown(key)}.")
+        key = key[0]
+    rows: Array = np.arange(n)[key]
+    if rows.ndim != 1:
+        raise TypeError(
+            f"Choose rows by a slice, a mask or a list of row numbers; got {shown(key)}."
+        )
+    return rows
