@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 from .. import _solvers as solvers
 from ._problem import Problem
+from ._sampling_error import can_shorten
 from ._settings import Settings
 
 _logger = logging.getLogger("seraph")
@@ -19,8 +20,6 @@ _LONG = 30.0
 _SWEEPS, _SAMPLE_SWEEPS, _PLAIN_SWEEPS = 4, 70, 45
 # Typical number of M-steps of the EM-like scheme, and of fits in the search for kappa.
 _TIMES_EM, _TIMES_FULL = 4, 8
-# Sampled pairs for each point that are about as good as all pairs (docs/scale.md).
-_PAIRS_PER_POINT = 50
 
 
 @dataclass
@@ -56,15 +55,15 @@ class Progress:
 class Forecast:
     """Announces a long fit, once.
 
-    The first iteration is not counted: it may include the time to compile the sweep. `n_pairs` is
-    the number of unlabeled pairs, and `is_near` says that the fit continues from an earlier one.
+    The first iteration is not counted: it may include the time to compile the sweep. `n_points` is
+    the number of all points, and `is_near` says that the fit continues from an earlier one.
     """
 
     def __init__(
-        self, problem: Problem, settings: Settings, n_pairs: int, *, is_near: bool
+        self, problem: Problem, settings: Settings, n_points: int, *, is_near: bool
     ) -> None:
         self.problem, self.settings, self.is_near = problem, settings, is_near
-        self.n_points, self.n_pairs = problem.pairs.sweep.shape[0], n_pairs
+        self.n_points = n_points
         self._first: tuple[float, int] | None = None
         self._is_done = False
 
@@ -103,10 +102,8 @@ class Forecast:
         settings, coordinates = self.settings, self.problem.coordinates
         on_gpu = (settings.device or "").startswith("cuda")
         advice = []
-        enough = _PAIRS_PER_POINT * self.n_points
-        plan = self.problem.pairs.terms.plan
-        if plan.listed is None and 20 * enough <= plan.share * self.n_pairs:
-            advice.append(f"unlabeled_pairs={enough:_}")
+        if can_shorten(self.problem, settings):
+            advice.append('unlabeled_pairs="auto"')
         if coordinates.array.dtype == "float64":
             advice.append("X in float32")
         if settings.backend == "numpy" and find_spec("numba") is None:

@@ -18,6 +18,7 @@ from ._checkpoint import Journal
 from ._forecast import Forecast, Progress
 from ._objective import FullModel, Objective
 from ._problem import Problem, order_terms
+from ._sampling_error import count_summed, estimate_error
 from ._settings import Settings
 from ._triplets import Triplets
 
@@ -49,8 +50,12 @@ class Fit:
         Number of pairs of each kind, and of triplets.
     n_absent_marks : int
         Number of marks that were left out because X does not have their rows.
+    n_summed_pairs : int
+        Number of pairs that the objective sums over.
     backend, device : str
         The backend that summed over the pairs, and its device.
+    sampling_error : float
+        Error that sampling adds to the metric, over that of the labels: see `estimate_error`.
     stalled : bool
         Whether rounding errors hid the rest of the gain. (Not an attribute.)
     """
@@ -73,8 +78,10 @@ class Fit:
     n_unlabeled: int
     n_triplets: int
     n_absent_marks: int
+    n_summed_pairs: int
     backend: str
     device: str | None
+    sampling_error: float = 0.0
     stalled: bool = False
 
     @property
@@ -153,7 +160,7 @@ def learn(
         problem = Problem.make(points, labels, settings, graph, journal)
         forecast = None
         if not is_trial:
-            forecast = Forecast(problem, settings, labels.n_unlabeled, is_near=start is not None)
+            forecast = Forecast(problem, settings, len(points), is_near=start is not None)
         run = _SolverRun(problem, settings, start, forecast)
         try:
             result, s = run.solve()
@@ -165,6 +172,8 @@ def learn(
                 journal.keep()
             result, s = best
         fit = describe_fit(result, s, run.lam * problem.coordinates.unit**2, problem, labels)
+        error = estimate_error(problem, result.P, labels, s)
+        fit = replace(fit, sampling_error=error)
         return _average_metrics(fit, result, run) if settings.average else fit
 
 
@@ -201,7 +210,7 @@ def describe_fit(
         components=components,
         averaged=components,
         coordinates=coordinates,
-        mu=problem.pairs.terms.mu,
+        mu=problem.mu,
         lam=lam,
         eta=problem.pairs.terms.eta,
         kappa=-s if s else 0.0,
@@ -216,6 +225,7 @@ def describe_fit(
         n_unlabeled=labels.n_unlabeled,
         n_triplets=len(labels.triplets),
         n_absent_marks=labels.n_absent_marks,
+        n_summed_pairs=count_summed(problem),
         backend=problem.pairs.sweep.name,
         device=problem.pairs.sweep.device,
         stalled=result.stalled,

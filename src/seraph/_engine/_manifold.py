@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from .._sweep import PointsInMemory
-from .._utils._graph import check_graph, neighbor_graph, roughness
+from .._utils._graph import neighbor_graph, roughness
 from .._utils._typing import Array
 from ._settings import Settings
 from ._terms import Data, Term
@@ -31,7 +31,6 @@ class Roughness(Term):
     def make(cls, data: Data, settings: Settings) -> Self | None:
         """Make the term of a fit; None if ``manifold=0``."""
         nu, points = settings.manifold, data.points
-        graph = None if data.graph is None else check_graph(data.graph, len(points))
         if nu == 0.0:
             return None
         if not isinstance(points, PointsInMemory):
@@ -41,8 +40,7 @@ class Roughness(Term):
                 "X.compute() if it fits in memory."
             )
         array = data.coordinates.array
-        if graph is None:
-            graph = neighbor_graph(array)
+        graph = neighbor_graph(array) if data.graph is None else data.graph
         with np.errstate(over="ignore"):
             term = cls.of(array, graph, nu)
         if not np.isfinite(term.R).all():

@@ -133,7 +133,7 @@ def follow_path(
         n_sweeps=np.diff(counts),
         lam_max=lam_max,
         auto_lam=problem.auto_lam,
-        mu=problem.pairs.terms.mu,
+        mu=problem.mu,
         eta=problem.pairs.terms.eta,
     )
 

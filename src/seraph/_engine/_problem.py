@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from .._marks import PairLabels
-from .._sweep import Coordinates, PairTerms, Plan, Points, can_list, check_unit, make_sweep
+from .._sweep import (
+    Coordinates,
+    PairTerms,
+    Plan,
+    Points,
+    can_list,
+    check_unit,
+    choose_backend,
+    make_sweep,
+    sample_points,
+)
+from .._utils._graph import check_graph
 from .._utils._typing import Array
 from ._checkpoint import Journal, RecordedSweep, check_repeatable
 from ._manifold import Roughness
 from ._objective import Objective
+from ._sampling import plan_sample, sample_rows
 from ._settings import Settings
 from ._terms import Data, PairSum, Term, Trace
 from ._triplets import Triplets
@@ -51,6 +63,10 @@ class Problem:
     noise : float
         The value of ``lam="auto"`` in the solvers' units: the size of the noise in the sum
         over the labeled pairs.
+    labels : PairLabels
+        Labels of the rows to sum over: of all, or of a sample (see `_sampling`).
+    mu : float
+        Weight of the unlabeled pairs of all rows. Those of a sample of the rows weigh more.
     others : tuple of Term
         The terms besides these and the trace.
     """
@@ -58,6 +74,8 @@ class Problem:
     coordinates: Coordinates
     pairs: PairSum
     noise: float
+    labels: PairLabels
+    mu: float
     others: tuple[Term, ...] = ()
 
     @classmethod
@@ -69,17 +87,24 @@ class Problem:
         graph: Any = None,
         journal: Journal | None = None,
     ) -> Problem:
-        """Choose coordinates, order the rows, and find the weights; the arguments of `learn`."""
+        """Choose rows and coordinates, and find the weights; the arguments of `learn`."""
+        graph = None if graph is None else check_graph(graph, len(points))
+        mu = own_mu = _weigh_unlabeled(labels, settings)
+        backend, device = settings.backend, settings.device
+        rows = sample_rows(labels, points.shape[1], settings)
+        if rows is not None:
+            points, n_unlabeled = sample_points(points, rows), labels.n_unlabeled
+            labels = cast(PairLabels, labels.among(rows))  # all that are labeled are among them
+            mu *= n_unlabeled / max(labels.n_unlabeled, 1)
+            if backend == "dask":  # the sample is in memory
+                backend, device = choose_backend(points.array, len(points), "auto")
         coordinates = points.coordinates(rescale=settings.method.rescales)
         check_unit(coordinates.unit, points.dtype)
-        first, terms = _plan_pairs(points, labels, settings, is_recorded=journal is not None)
+        first, terms = _plan_pairs(labels, settings, mu, points.shape, backend, journal)
         data = Data(points, coordinates, labels, graph)
         others = [make(data, settings) for make in TERMS.values()]
         sweep = make_sweep(
-            coordinates.with_first(first),
-            backend=settings.backend,
-            device=settings.device,
-            n_jobs=settings.n_jobs,
+            coordinates.with_first(first), backend=backend, device=device, n_jobs=settings.n_jobs
         )
         if journal is not None:
             sweep = RecordedSweep(journal, sweep, points.digest())
@@ -89,7 +114,7 @@ class Problem:
                 coordinates = replace(coordinates, known_covariance=scatter / len(points))
         noise = _estimate_noise(labels) * 2.0 * coordinates.top_variance()
         used = tuple(term for term in others if term is not None)
-        return cls(coordinates, PairSum(sweep, terms), float(noise), used)
+        return cls(coordinates, PairSum(sweep, terms), float(noise), labels, own_mu, used)
 
     def weight(self, lam: float | Literal["auto"], factor: float = 1.0) -> float:
         """Convert `factor` times `lam` from the user's units to the solvers'."""
@@ -126,23 +151,29 @@ class Problem:
 
 
 def _plan_pairs(
-    points: Points, labels: PairLabels, settings: Settings, *, is_recorded: bool
+    labels: PairLabels,
+    settings: Settings,
+    mu: float,
+    shape: tuple[int, int],
+    backend: str,
+    journal: Journal | None,
 ) -> tuple[Array, PairTerms]:
     """Choose the pairs to sum; return the rows that come first in sweeps, and the terms."""
-    mu = _weigh_unlabeled(labels, settings)
     size = settings.sample_size(labels.n_unlabeled) if mu > 0.0 else None
     plan, first = Plan(), labels.rows_by_class
+    if settings.unlabeled_pairs == "auto":
+        plan = plan_sample(labels)
     if size is not None:
-        if is_recorded:
+        if journal is not None:
             check_repeatable("unlabeled pairs", settings.random_state)
         rng = check_random_state(settings.random_state)
-        if can_list(size, len(points)):
+        if can_list(size, shape[0]):
             terms = order_terms(labels, settings.eta, mu, first)
-            plan = Plan.for_list(len(points), len(first), terms.pairs, size, rng)
+            plan = Plan.for_list(shape[0], len(first), terms.pairs, size, rng)
             return first, replace(terms, plan=plan)
         plan = Plan(share=size / labels.n_unlabeled, seed=int(rng.randint(2**31 - 1)))
-    if settings.backend != "dask":  # a cluster leaves the rows where they are
-        order = plan.order(points.shape, first, unlabeled=mu > 0.0)
+    if backend != "dask":  # a cluster leaves the rows where they are
+        order = plan.order(shape, first, unlabeled=mu > 0.0)
         first = first if order is None else order
     return first, replace(order_terms(labels, settings.eta, mu, first), plan=plan)
 

@@ -51,7 +51,7 @@ class Settings:
     n_components: int | None = None
     max_iter: int = 200
     tol: float = 1e-3
-    unlabeled_pairs: int | float | Literal["all"] = "all"
+    unlabeled_pairs: int | float | Literal["auto", "all"] = "auto"
     backend: str = "auto"
     device: str | None = None
     callback: Callable[[FitState], object] | None = None
@@ -103,12 +103,12 @@ class Settings:
         elif isinstance(size, Real) and not isinstance(size, bool):
             is_valid = 0.0 < size <= 1.0
         else:
-            is_valid = isinstance(size, str) and size == "all"
+            is_valid = isinstance(size, str) and size in ("auto", "all")
         if is_valid:
             return
         raise ValueError(
-            'unlabeled_pairs must be "all", a number of pairs (a whole number of at least 1) '
-            f"or a share of them (above 0 and up to 1.0); got {shown(size)}."
+            'unlabeled_pairs must be "auto", "all", a number of pairs (a whole number of at least '
+            f"1) or a share of them (above 0 and up to 1.0); got {shown(size)}."
         )
 
     def _check_combinations(self) -> None:
@@ -130,7 +130,7 @@ class Settings:
         return SOLVERS[self.solver]
 
     def sample_size(self, n_unlabeled: int) -> int | None:
-        """Number of unlabeled pairs to sample; None for all of them."""
+        """Number of unlabeled pairs that the user wants sampled; None for "auto" and "all"."""
         if isinstance(self.unlabeled_pairs, str):
             return None
         if isinstance(self.unlabeled_pairs, Integral):

@@ -26,7 +26,7 @@ class Data:
     labels : PairLabels
         Labels of their pairs, and triplets.
     graph : sparse matrix of shape (n, n) or None
-        The user's graph.
+        The user's graph, checked.
     """
 
     points: Points

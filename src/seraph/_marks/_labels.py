@@ -58,7 +58,7 @@ class PairLabels:
         return self.likeness >= EVEN
 
     @computed_once
-    def _implied(self) -> tuple[int, int]:
+    def implied(self) -> tuple[int, int]:
         """Numbers of pairs that the classes imply: similar ones, and dissimilar ones."""
         sizes = np.bincount(self.codes[self.codes >= 0]).tolist()
         similar = sum(map(_n_pairs, sizes))
@@ -67,12 +67,12 @@ class PairLabels:
     @property
     def n_similar(self) -> int:
         """Number of similar pairs, #S; an unsure mark counts as what it leans to."""
-        return self._implied[0] + int(np.count_nonzero(self.similar))
+        return self.implied[0] + int(np.count_nonzero(self.similar))
 
     @property
     def n_dissimilar(self) -> int:
         """Number of dissimilar pairs, #D."""
-        return self._implied[1] + int(np.count_nonzero(~self.similar))
+        return self.implied[1] + int(np.count_nonzero(~self.similar))
 
     @property
     def n_labeled(self) -> int:
@@ -90,7 +90,7 @@ class PairLabels:
 
         A mark of weight w and likeness q adds w q; a pair of one class and a triplet add 1.
         """
-        return self._implied[0] + float(self.weights @ self.likeness) + len(self.triplets)
+        return self.implied[0] + float(self.weights @ self.likeness) + len(self.triplets)
 
     @property
     def dissimilar_weight(self) -> float:
@@ -99,7 +99,7 @@ class PairLabels:
         A mark of weight w and likeness q adds w (1 - q); a pair of two classes and a triplet
         add 1.
         """
-        return self._implied[1] + float(self.weights @ (1.0 - self.likeness)) + len(self.triplets)
+        return self.implied[1] + float(self.weights @ (1.0 - self.likeness)) + len(self.triplets)
 
     @property
     def labeled_weight(self) -> float:
@@ -109,16 +109,21 @@ class PairLabels:
     @computed_once
     def _strongest(self) -> Array:
         """Weight of the strongest mark of each row; that of classes and of triplets is 1."""
-        has_class = (self.codes >= 0) & any(self._implied)
+        has_class = (self.codes >= 0) & any(self.implied)
         strongest = has_class.astype(float)
         np.maximum.at(strongest, self.pairs, self.weights[:, np.newaxis])
         strongest[self.triplets] = np.maximum(strongest[self.triplets], 1.0)
         return strongest
 
     @property
+    def is_labeled(self) -> Array:
+        """Which rows belong to some labeled pair or triplet."""
+        return self._strongest > 0.0
+
+    @property
     def n_labeled_rows(self) -> int:
         """Number of rows that belong to some labeled pair or triplet."""
-        return int(np.count_nonzero(self._strongest))
+        return int(np.count_nonzero(self.is_labeled))
 
     @property
     def effective_rows(self) -> float:

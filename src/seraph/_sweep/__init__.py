@@ -32,13 +32,15 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
     _torch     backend "torch": tensors; on CUDA, the kernels in _kernels, launched by _triton
     _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
     _points    points in memory, their coordinates and checks; _chunks has those in dask
+    _moments   mean and covariance of all points in one pass, for coordinates of a sample
     _threads   settings of the process and its threads, such as the threads of BLAS
 """
 
 from ._choose import BACKENDS, check_backend, choose_backend, make_sweep, workers
-from ._chunks import ChunkedPoints, map_rows
+from ._chunks import ChunkedPoints, map_rows, sample_points
 from ._formulas import posterior
 from ._lists import PairList
+from ._moments import SampledPoints
 from ._numpy import NumbaSweep, NumpySweep
 from ._plan import Plan, can_list
 from ._points import (
@@ -76,6 +78,7 @@ __all__ = [
     "Points",
     "PointsInMemory",
     "Posterior",
+    "SampledPoints",
     "Sweep",
     "can_list",
     "centered",
@@ -95,5 +98,6 @@ __all__ = [
     "one_blas_thread",
     "posterior",
     "principal_directions",
+    "sample_points",
     "workers",
 ]

@@ -11,21 +11,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial, reduce
 from importlib.util import find_spec
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 from uuid import uuid4
 
 import numpy as np
 
 from .._utils._typing import Array
-from ._points import (
-    FLOATS,
-    Coordinates,
-    digest,
-    exact_size,
-    in_memory,
-    rounding_of_mean,
-    squared_norms,
-)
+from ._moments import Frame, Moments, SampledPoints, center, compute_moments, merge_moments
+from ._points import FLOATS, Coordinates, Points, digest, in_memory, squared_norms
 
 # Number of results merged by one task, which a worker must hold in memory. They are merged in
 # order, so that the sum does not depend on which worker finishes first.
@@ -153,12 +146,8 @@ class ChunkedPoints:
     ----------
     array : dask array of shape (n, m)
         The points; the lengths of the chunks are known.
-    size : float
-        A power of two near the largest magnitude: see `exact_size`.
-    mean : ndarray of shape (m,)
-        Mean of ``X / size``.
-    covariance : ndarray of shape (m, m)
-        Covariance of ``X / size``.
+    frame : Frame
+        Their mean, unit and covariance.
 
     Examples
     --------
@@ -169,9 +158,7 @@ class ChunkedPoints:
     """
 
     array: Any
-    size: float
-    mean: Array
-    covariance: Array
+    frame: Frame
 
     @classmethod
     def read(cls, X: Any) -> Self:
@@ -187,10 +174,10 @@ class ChunkedPoints:
         name = make_unique("seraph-moments")
         keys: list[Any] = [(name, number) for number in range(len(chunks))]
         graph.update(
-            {key: (_compute_moments, chunk) for key, chunk in zip(keys, chunks, strict=True)}
+            {key: (compute_moments, chunk) for key, chunk in zip(keys, chunks, strict=True)}
         )
-        merge = partial(reduce, _merge)
-        found: _Moments = compute(graph, add_tree(graph, keys, merge, make_unique("seraph-merge")))
+        merge = partial(reduce, merge_moments)
+        found: Moments = compute(graph, add_tree(graph, keys, merge, make_unique("seraph-merge")))
         n, m = sum(found.lengths), array.shape[1]
         if not np.isfinite(found.size):
             what = "NaN" if np.isnan(found.size) else "infinity"
@@ -203,17 +190,7 @@ class ChunkedPoints:
                 f"Found a dask collection with {n} sample(s) and {m} feature(s), while a minimum "
                 "of 2 samples and 1 feature is required."
             )
-        size = exact_size(found.size or 1.0)
-        share = (found.size or 1.0) / size
-        covariance = share**2 * found.scatter / n
-        if 2.0 * np.trace(covariance) <= rounding_of_mean(np.float64, m):
-            covariance = np.zeros((m, m))  # all points are equal
-        return cls(
-            _set_lengths(array, found.lengths),
-            size,
-            share * found.mean,
-            covariance,
-        )
+        return cls(_set_lengths(array, found.lengths), found.frame())
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -230,28 +207,19 @@ class ChunkedPoints:
 
     def std(self) -> Array:
         """Compute the standard deviation of each feature."""
-        return self.size * np.sqrt(np.diag(self.covariance))
+        return self.frame.std()
 
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
-        # (Of points that are all equal, the unit is 1.)
-        spread = float(np.sqrt(2.0 * np.trace(self.covariance))) or 1.0 / self.size
-        unit = spread if rescale else 1.0 / self.size
-        kind, mean = self.dtype.type, self.mean.astype(self.dtype)
-        array = map_chunks(
-            self.array, "seraph-center", _scale, size=kind(self.size), mean=mean, unit=kind(unit)
-        )
-        return _ChunkedCoordinates(
-            array,
-            None,
-            self.size * spread if rescale else 1.0,
-            self.covariance / unit**2,
-        )
+        shift = self.frame.shift(self.dtype, rescale=rescale)
+        array = map_chunks(self.array, "seraph-center", center, **shift)
+        unit, covariance = self.frame.unit(rescale=rescale)
+        return _ChunkedCoordinates(array, None, unit, covariance)
 
     def digest(self) -> str:
         """Summarize the points by their moments: the numbers may not fit in memory."""
-        form = f"{self.shape} {self.dtype} {self.array.chunks} {self.size!r}"
-        return digest(form, np.vstack([self.mean, self.covariance]))
+        form = f"{self.shape} {self.dtype} {self.array.chunks}"
+        return digest(form, self.frame.digest())
 
 
 @dataclass(frozen=True)
@@ -267,33 +235,55 @@ class _ChunkedCoordinates(Coordinates):
 
     def take(self, rows: Array) -> Array:
         """Return some of the points; only chunks that have them are read."""
-        return in_memory(self.with_first(rows).blocks[0])
+        return take_rows(self.array, rows)
 
     def with_first(self, rows: Array) -> Any:
         """Return the points with some rows in a chunk of their own at the front.
 
         The others keep their order. Nothing is computed.
         """
-        array = self.array
-        if len(rows) == 0:
-            return array
-        (lengths, _), ordered = array.chunks, np.sort(rows)
-        edges = np.cumsum([0, *lengths])
-        bounds = np.searchsorted(ordered, edges)
-        name, taken = make_unique("seraph-order"), make_unique("seraph-rows")
-        graph: Graph = {}
-        pieces, rest = [], []
-        for number, length in enumerate(lengths):
-            here = ordered[bounds[number] : bounds[number + 1]] - edges[number]
-            chunk: Any = (array.name, number, 0)
-            if len(here):
-                graph[taken, number] = (np.take, chunk, here, 0)
-                pieces.append((taken, number))
-                chunk = (np.delete, chunk, here, 0)
-            graph[name, number + 1, 0] = chunk
-            rest.append(length - len(here))
-        graph[name, 0, 0] = (_reorder, pieces, np.searchsorted(ordered, rows))
-        return make_array(name, graph, [array], ((len(rows), *rest), array.chunks[1]), array.dtype)
+        return move_to_front(self.array, rows)
+
+
+def sample_points(points: Points, rows: Array) -> SampledPoints:
+    """Take some rows into memory; they keep the mean, unit and covariance of all.
+
+    All rows are read once, by chunks.
+    """
+    if isinstance(points, ChunkedPoints):
+        return SampledPoints(take_rows(points.array, rows), points.frame)
+    return SampledPoints(points.array[rows], Frame.of(points.array))
+
+
+def take_rows(array: Any, rows: Array) -> Array:
+    """Bring some rows of a dask array into memory; only chunks that have them are read."""
+    return in_memory(move_to_front(array, rows).blocks[0])
+
+
+def move_to_front(array: Any, rows: Array) -> Any:
+    """Return a dask array with some rows in a chunk of their own at the front.
+
+    The others keep their order. Nothing is computed.
+    """
+    if len(rows) == 0:
+        return array
+    (lengths, _), ordered = array.chunks, np.sort(rows)
+    edges = np.cumsum([0, *lengths])
+    bounds = np.searchsorted(ordered, edges)
+    name, taken = make_unique("seraph-order"), make_unique("seraph-rows")
+    graph: Graph = {}
+    pieces, rest = [], []
+    for number, length in enumerate(lengths):
+        here = ordered[bounds[number] : bounds[number + 1]] - edges[number]
+        chunk: Any = (array.name, number, 0)
+        if len(here):
+            graph[taken, number] = (np.take, chunk, here, 0)
+            pieces.append((taken, number))
+            chunk = (np.delete, chunk, here, 0)
+        graph[name, number + 1, 0] = chunk
+        rest.append(length - len(here))
+    graph[name, 0, 0] = (_reorder, pieces, np.searchsorted(ordered, rows))
+    return make_array(name, graph, [array], ((len(rows), *rest), array.chunks[1]), array.dtype)
 
 
 def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
@@ -336,53 +326,6 @@ def make_array(
 
     layers = HighLevelGraph.from_collections(name, graph, dependencies=parents)
     return da.Array(layers, name, chunks, dtype=dtype)
-
-
-class _Moments(NamedTuple):
-    """The lengths of some chunks, and the moments of their rows divided by `size`."""
-
-    lengths: tuple[int, ...]
-    size: float
-    mean: Array
-    scatter: Array
-
-
-def _compute_moments(chunk: Any) -> _Moments:
-    points = np.asarray(chunk, dtype=np.float64)
-    size = float(np.max(np.abs(points), initial=0.0))
-    n, m = points.shape
-    if n == 0 or not np.isfinite(size):
-        return _Moments((n,), size, np.zeros(m), np.zeros((m, m)))
-    points = points / (size or 1.0)
-    mean = points.mean(axis=0)
-    points -= mean
-    return _Moments((n,), size, mean, points.T @ points)
-
-
-def _merge(a: _Moments, b: _Moments) -> _Moments:
-    """Merge the moments of two sets of rows (Chan, Golub and LeVeque 1979)."""
-    lengths, size = a.lengths + b.lengths, float(np.maximum(a.size, b.size))
-    n_a, n_b = sum(a.lengths), sum(b.lengths)
-    if n_a + n_b == 0 or size == 0.0 or not np.isfinite(size):
-        return a._replace(lengths=lengths, size=size)
-    of_a, of_b = a.size / size, b.size / size
-    apart = of_b * b.mean - of_a * a.mean
-    share = n_b / (n_a + n_b)
-    scatter = of_a**2 * a.scatter + of_b**2 * b.scatter
-    return _Moments(
-        lengths,
-        size,
-        of_a * a.mean + share * apart,
-        scatter + n_a * share * np.outer(apart, apart),
-    )
-
-
-def _scale(chunk: Array, size: Any, mean: Array, unit: Any) -> Array:
-    """Compute ``(chunk / size - mean) / unit``."""
-    points = chunk / size
-    points -= mean
-    points /= unit
-    return points
 
 
 def _reorder(pieces: list[Array], order: Array) -> Array:

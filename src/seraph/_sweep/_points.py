@@ -369,6 +369,10 @@ class Points(Protocol):
     """The checked points of a fit, in memory or in chunks."""
 
     @property
+    def array(self) -> Any:
+        """The numbers, an ndarray or a dask array."""
+
+    @property
     def shape(self) -> tuple[int, int]:
         """Number of points and of features."""
 

@@ -120,9 +120,9 @@ class FitRequest(TableRequest):
         str,
         typer.Option(
             metavar="NUMBER",
-            help="Unlabeled pairs to learn from: all, a number (1000000) or a share (0.1).",
+            help="Unlabeled pairs to learn from: auto, all, a number (1000000) or a share (0.1).",
         ),
-    ] = "all"
+    ] = "auto"
     backend: Annotated[
         str,
         typer.Option(
@@ -147,7 +147,7 @@ class FitRequest(TableRequest):
             "unlabeled_pairs": _budget(self.unlabeled_pairs),
             "backend": self.backend,
             "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
-            "random_state": None if self.unlabeled_pairs == "all" else self.seed,
+            "random_state": self.seed if self.unlabeled_pairs not in ("auto", "all") else None,
             "n_jobs": None if self.jobs == 1 else self.jobs,
             "verbose": 1 if self.verbose else None,
         }
@@ -214,13 +214,13 @@ def _weight(name: str, text: str) -> float | Literal["auto"]:
         raise ValueError(f"{name} must be a number{also}; got {text!r}.") from None
 
 
-def _budget(text: str) -> int | float | None:
-    if text == "all":
-        return None
+def _budget(text: str) -> int | float | str:
+    if text in ("auto", "all"):
+        return text
     try:
         return float(text) if "." in text else int(text)
     except ValueError:
         raise ValueError(
-            "--unlabeled-pairs must be all, a whole number of pairs, or a share such as 0.1; got "
-            f"{text!r}."
+            "--unlabeled-pairs must be auto, all, a whole number of pairs, or a share such as "
+            f"0.1; got {text!r}."
         ) from None

@@ -1,0 +1,184 @@
+"""Mean and covariance of all points in one pass, and coordinates of some of them.
+
+Chunks of rows have `Moments`, which are merged pairwise. The moments of all rows make a `Frame`:
+the origin, unit and covariance of the solvers' coordinates. `SampledPoints` are a few rows in the
+frame of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._utils._typing import Array
+from ._points import Coordinates, digest, exact_size, rounding_of_mean
+
+# Rows at a time: few enough that their copies in double precision stay in the cache.
+_ROWS = 1 << 12
+
+
+class Moments(NamedTuple):
+    """The lengths of some chunks, and the moments of their rows divided by `size`."""
+
+    lengths: tuple[int, ...]
+    size: float
+    mean: Array
+    scatter: Array
+
+    def frame(self) -> Frame:
+        """Return the frame of these points."""
+        size = exact_size(self.size or 1.0)
+        share = (self.size or 1.0) / size
+        covariance = share**2 * self.scatter / sum(self.lengths)
+        if 2.0 * np.trace(covariance) <= rounding_of_mean(np.float64, len(covariance)):
+            covariance = np.zeros_like(covariance)  # all points are equal
+        return Frame(size, share * self.mean, covariance)
+
+
+def compute_moments(chunk: Any) -> Moments:
+    """Compute the moments of some rows, in double precision."""
+    points = np.asarray(chunk, dtype=np.float64)
+    size = float(np.max(np.abs(points), initial=0.0))
+    n, m = points.shape
+    if n == 0 or not np.isfinite(size):
+        return Moments((n,), size, np.zeros(m), np.zeros((m, m)))
+    points = points / (size or 1.0)
+    mean = points.mean(axis=0)
+    points -= mean
+    return Moments((n,), size, mean, points.T @ points)
+
+
+def merge_moments(a: Moments, b: Moments) -> Moments:
+    """Merge the moments of two sets of rows (Chan, Golub and LeVeque 1979)."""
+    lengths, size = a.lengths + b.lengths, float(np.maximum(a.size, b.size))
+    n_a, n_b = sum(a.lengths), sum(b.lengths)
+    if n_a + n_b == 0 or size == 0.0 or not np.isfinite(size):
+        return a._replace(lengths=lengths, size=size)
+    of_a, of_b = a.size / size, b.size / size
+    apart = of_b * b.mean - of_a * a.mean
+    share = n_b / (n_a + n_b)
+    scatter = of_a**2 * a.scatter + of_b**2 * b.scatter
+    return Moments(
+        lengths,
+        size,
+        of_a * a.mean + share * apart,
+        scatter + n_a * share * np.outer(apart, apart),
+    )
+
+
+def center(X: Array, *, size: Any, mean: Array, spread: Any) -> Array:
+    """Compute ``(X / size - mean) / spread`` in the precision of `X`."""
+    points: Array = np.divide(X, size, order="C")
+    points -= mean
+    points /= spread
+    return points
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Origin, unit and covariance of the solvers' coordinates of some points.
+
+    Parameters
+    ----------
+    size : float
+        A power of two near the largest magnitude: see `exact_size`.
+    mean : ndarray of shape (m,)
+        Mean of ``X / size``.
+    covariance : ndarray of shape (m, m)
+        Covariance of ``X / size``.
+
+    Examples
+    --------
+    >>> Frame.of(np.array([[1.0, 2.0], [3.0, 2.0]])).std()
+    array([1., 0.])
+    """
+
+    size: float
+    mean: Array
+    covariance: Array
+
+    @classmethod
+    def of(cls, X: Array) -> Frame:
+        """Find the frame of an array in one pass, without a copy of it."""
+        starts = range(0, len(X), _ROWS)
+        return reduce(merge_moments, (compute_moments(X[i : i + _ROWS]) for i in starts)).frame()
+
+    def std(self) -> Array:
+        """Return the standard deviation of each feature."""
+        return self.size * np.sqrt(np.diag(self.covariance))
+
+    def _spread(self, *, rescale: bool) -> float:
+        """Return the unit over `size`: the root mean squared distance, or 1 over `size`."""
+        spread = float(np.sqrt(2.0 * np.trace(self.covariance))) if rescale else 0.0
+        return spread or 1.0 / self.size  # (also of points that are all equal)
+
+    def unit(self, *, rescale: bool) -> tuple[float, Array]:
+        """Return the unit of length, and the covariance in it."""
+        spread = self._spread(rescale=rescale)
+        return self.size * spread, self.covariance / spread**2
+
+    def shift(self, dtype: np.dtype[Any], *, rescale: bool) -> dict[str, Any]:
+        """Return the arguments of `center` for points of a dtype."""
+        spread = self._spread(rescale=rescale)
+        return {
+            "size": dtype.type(self.size),
+            "mean": self.mean.astype(dtype),
+            "spread": dtype.type(spread),
+        }
+
+    def digest(self) -> str:
+        """Return a digest."""
+        return digest(repr(self.size), np.vstack([self.mean, self.covariance]))
+
+
+@dataclass(frozen=True)
+class SampledPoints:
+    """Some points, in the frame of all.
+
+    Parameters
+    ----------
+    array : ndarray of shape (k, m), float32 or float64
+        The points.
+    frame : Frame
+        Mean, unit and covariance of all points.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [1.0], [2.0]])
+    >>> points = SampledPoints(X[:1], Frame.of(X))
+    >>> len(points), points.coordinates(rescale=False).array
+    (1, array([[-1.]]))
+    """
+
+    array: Array
+    frame: Frame
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of these points, and of features."""
+        return self.array.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers."""
+        return self.array.dtype
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def std(self) -> Array:
+        """Compute the standard deviation of each feature over all points."""
+        return self.frame.std()
+
+    def coordinates(self, *, rescale: bool = True) -> Coordinates:
+        """Find the coordinates for the solvers; unless `rescale`, only center the points."""
+        array = center(self.array, **self.frame.shift(self.dtype, rescale=rescale))
+        unit, covariance = self.frame.unit(rescale=rescale)
+        return Coordinates(array, None, unit, covariance)
+
+    def digest(self) -> str:
+        """Return a digest of these points and of the frame."""
+        return digest(self.array, self.frame.digest())
