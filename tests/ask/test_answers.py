@@ -12,8 +12,8 @@ from seraph._apps.ask._answers import (
     AnswerFile,
     ClassFormat,
     PairFormat,
-    digests,
 )
+from seraph._apps.ask._row_names import digests
 
 IDS = ["a", "b,c", 'd"e', "naïve 4"]
 SOME = [Answer((0, 1), True), Answer((1, 2), False, 0.25), Answer((0, 3), None)]

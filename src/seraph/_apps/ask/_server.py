@@ -228,7 +228,7 @@ class _Connection(H11Protocol):
         super().__init__(*args, **options)
         self._patience = patience
 
-    def connection_made(self, transport: Any) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._watch()
 

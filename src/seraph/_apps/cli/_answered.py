@@ -16,8 +16,8 @@ from sklearn.base import clone
 from ..._decisions import row_distances
 from ..._marks import Marks
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
-from ..ask._answers import rows_of_another_table
 from ..ask._judge import Comparison, compare
+from ..ask._row_names import rows_of_another_table
 from ._ask_rows import row_contents
 from ._rows import sample_rows
 from ._tables import InputTable, cell_text, read_table

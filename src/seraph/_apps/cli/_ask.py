@@ -29,9 +29,10 @@ from ._requests import preparation_of
 if TYPE_CHECKING:
     from ..._columns._prepare import Preparation
     from ..._utils._typing import Array
-    from ..ask._answers import Answer, Contents
+    from ..ask._answers import Answer
     from ..ask._finish import Finish
     from ..ask._records import Records
+    from ..ask._row_names import Contents
     from ..ask._session import Session, Setting
     from ._tables import InputTable
 

@@ -58,7 +58,7 @@ def row_ids(table: InputTable, column: str | None) -> list[str]:
 
 def row_contents(tables: Sequence[InputTable]) -> list[str]:
     """Return a digest of each row, all different, which answers find it by when it has no id."""
-    from ..ask._answers import digests
+    from ..ask._row_names import digests
 
     return digests(row for table in tables for row in _rows_as_bytes(table))
 

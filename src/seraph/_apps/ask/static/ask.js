@@ -251,7 +251,7 @@ async function showPast() {
 
 function showCounts({ counts, learning }) {
   const kinds = Object.entries(counts.kinds).filter(([, n]) => n || !byClass);
-  const parts = kinds.map(([name, n]) => (byClass ? `${name} ${n}` : `${n} ${name}`));
+  const parts = kinds.map(([name, n]) => (byClass ? `${name}: ${n}` : `${n} ${name}`));
   if (counts.unsure) parts.push(`${counts.unsure} unsure`);
   const goal = learning.goal > counts.answers ? ` of about ${learning.goal}` : "";
   $("counts").textContent = `${counts.answers}${goal} ${counts.answers === 1 && !goal ? "answer" : "answers"}: ${parts.join(", ")}`;
