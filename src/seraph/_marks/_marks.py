@@ -408,13 +408,13 @@ class Marks:
         after: ArrayLike,
         *,
         rows: Any,
-        kept_weight: float = 0.0,
+        kept_weight: float = 0.1,
         partners: int = 10,
     ) -> Self:
         """Mark what somebody has changed in a clustering.
 
         Rows that were put together are similar, rows that were taken apart are dissimilar. Rows
-        that nobody has moved may be right, or nobody looked: at most, they are weak evidence.
+        that nobody has moved may be right, or nobody looked: that is weak evidence.
 
         Parameters
         ----------
@@ -423,12 +423,12 @@ class Marks:
             their names. Two rows that are in none afterwards may be alike or not.
         rows : int, array-like of names, or table
             Which table the marks are about.
-        kept_weight : float, default=0.0
-            How much a pair counts that was left together or apart: labels of 0.9 and 0.1. Try
-            0.1 if somebody has looked at most rows.
+        kept_weight : float, default=0.1
+            How much a pair counts that was left together or apart: labels of 0.9 and 0.1. With
+            0, the learner sees the exceptions alone.
         partners : int, default=10
-            Largest number of rows of each of these four kinds that each row is paired with, as
-            in ``from_groups``.
+            Largest number of rows of each kind that a row is paired with, as in
+            ``from_groups``. If few rows were moved, only these are paired with others.
 
         Returns
         -------
@@ -439,7 +439,7 @@ class Marks:
         The third row was moved from the first cluster to the second:
 
         >>> from seraph import Marks
-        >>> marks = Marks.from_corrections([0, 0, 0, 1], [0, 0, 1, 1], rows=4)
+        >>> marks = Marks.from_corrections([0, 0, 0, 1], [0, 0, 1, 1], rows=4, kept_weight=0)
         >>> marks.pairs.tolist(), marks.labels.tolist()
         ([[0, 2], [1, 2], [2, 3]], [0.0, 0.0, 1.0])
         """

@@ -64,8 +64,8 @@ def marks_of_corrections(
     single = np.arange(rows.n)
     # A row without a cluster was with no other row.
     alone = np.where(old >= 0, old, old.max(initial=-1) + 1 + single)
-    joined = sample_pairs(new, alone, new >= 0, partners)
-    parted = sample_pairs(old, new, old >= 0, partners)
+    joined = sample_pairs(new, alone, new >= 0, partners, largest_stays=True)
+    parted = sample_pairs(old, new, old >= 0, partners, largest_stays=True)
     settled = (old >= 0) & (new >= 0)
     both = number_classes(old + (old.max(initial=0) + 1) * new, settled)
     stayed = sample_pairs(both, single, settled, partners)
@@ -99,11 +99,15 @@ def marks_of_feedback(
     return marks._replace(triplets=nearer, n_absent=n_absent)
 
 
-def sample_pairs(same: Array, apart: Array, allowed: Array, partners: int) -> Array:
+def sample_pairs(
+    same: Array, apart: Array, allowed: Array, partners: int, *, largest_stays: bool = False
+) -> Array:
     """Pair rows that have one code in `same` and two codes in `apart`, each with a few others.
 
     All such pairs if no row has more than `partners`. Otherwise every row gets that many, or all
-    it can have, and there are at most `partners` pairs for each row.
+    it can have, and there are at most `partners` pairs for each row. If `largest_stays`, that
+    holds for the rows outside the largest part in `apart` of each code in `same`: few rows that
+    were moved cost few pairs, however many rows stayed.
 
     Examples
     --------
@@ -116,8 +120,9 @@ def sample_pairs(same: Array, apart: Array, allowed: Array, partners: int) -> Ar
     rows = rows[np.lexsort((apart[rows], same[rows]))]
     block = _ends(same[rows][:, np.newaxis])
     hole = _ends(np.column_stack([same[rows], apart[rows]]))
-    place, other = _spread(block, hole, int(partners))
-    pairs = np.sort(np.column_stack([rows[place], rows[other]]), axis=1)
+    asking = _outside_largest(block, hole) if largest_stays else np.arange(len(rows))
+    place, other = _spread(block[asking], hole[asking], int(partners))
+    pairs = np.sort(np.column_stack([rows[asking[place]], rows[other]]), axis=1)
     return np.unique(pairs, axis=0)
 
 
@@ -139,6 +144,16 @@ def _spread(block: Array, hole: Array, most: int) -> tuple[Array, Array]:
     other = np.where(other >= hole[:, :1], other + gap[:, np.newaxis], other)
     valid = turns < taken
     return np.nonzero(valid)[0], other[valid]
+
+
+def _outside_largest(block: Array, hole: Array) -> Array:
+    """Return the places outside the largest hole of their block, the first if several are."""
+    size = hole[:, 1] - hole[:, 0]
+    order = np.lexsort((hole[:, 0], -size, block[:, 0]))  # the largest hole of a block first
+    first = np.full(len(block), -1)
+    if len(block):
+        first = hole[order[block[:, 0]], 0]
+    return np.flatnonzero(hole[:, 0] != first)
 
 
 def _ends(keys: Array) -> Array:
