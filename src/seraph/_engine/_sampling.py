@@ -32,8 +32,9 @@ from ._settings import Settings
 WHOLE = 5_000
 # Sampled rows for each labeled one, and their smallest and largest number.
 _PER_LABELED, _LEAST, MOST = 100, 20_000, 100_000
-# Sampled pairs for each row: half the number that a row is in.
-PAIRS_PER_ROW = 64
+# Sampled pairs for each row: half the number that a row is in; and those of two labeled rows, of
+# the rarer kind. (Labels fit well, so that zeta_2 is larger beside zeta_1.)
+PAIRS_PER_ROW, _LABELED_PER_ROW = 64, 256
 
 
 def sample_rows(labels: PairLabels, n_features: int, settings: Settings) -> Array | None:
@@ -75,13 +76,13 @@ def sample_rows(labels: PairLabels, n_features: int, settings: Settings) -> Arra
 def plan_sample(labels: PairLabels) -> Plan:
     """Choose the pairs of the (sampled) rows to sum over for "auto": see the head of this file.
 
-    Pairs of two class-labeled rows follow the same rule, with the rarer kind of pair for all: each
-    row keeps 64 similar and 64 dissimilar pairs or more.
+    Of more than 5,000 class-labeled rows, the pairs are a sample, too: 256 similar and 256
+    dissimilar ones for each row, or more.
     """
     n, k = len(labels.codes), int(np.count_nonzero(labels.codes >= 0))
     share = labeled_share = 1.0
     if n > WHOLE:
         share = min(1.0, 2.0 * PAIRS_PER_ROW / (n - 1))
     if k > WHOLE:
-        labeled_share = min(1.0, PAIRS_PER_ROW * k / max(1, min(labels.implied)))
+        labeled_share = min(1.0, _LABELED_PER_ROW * k / max(1, min(labels.implied)))
     return Plan(share=share, labeled_share=labeled_share)

@@ -118,7 +118,7 @@ class Frame:
     def unit(self, *, rescale: bool) -> tuple[float, Array]:
         """Return the unit of length, and the covariance in it."""
         spread = self._spread(rescale=rescale)
-        return self.size * spread, self.covariance / spread**2
+        return self.size * spread, self.covariance / spread / spread  # (a square may underflow)
 
     def shift(self, dtype: np.dtype[Any], *, rescale: bool) -> dict[str, Any]:
         """Return the arguments of `center` for points of a dtype."""
