@@ -34,7 +34,7 @@ from .._sweep import PointsInMemory
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed, shown
 from .._utils._warnings import warn
-from ._posterior import PosteriorLearner, is_averaged
+from ._posterior import PosteriorLearner, with_rules
 from ._seraph import SERAPH
 
 # Tolerance of the fits of folds, in units of the learner's: it changes a score by less than 0.001,
@@ -181,9 +181,8 @@ class SERAPHCV(PosteriorLearner):
             scores = self._scores(grid, points, labels, settings, graph, journal)
             best = _choose(grid, scores) if len(scores) else None
             lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
-            settings = replace(
-                settings, lam_factor=lam_factor, mu_factor=mu_factor, average=is_averaged(learner)
-            )
+            settings = replace(settings, lam_factor=lam_factor, mu_factor=mu_factor)
+            settings = with_rules(learner, settings, points.shape[1])
             fit = learn(points, labels, settings, graph=graph, journal=journal)
             return self._take(
                 X,
