@@ -74,12 +74,11 @@ class SERAPHCV(PosteriorLearner):
         little about the use of unlabeled ones: on wine, digits and breast cancer, errors were
         larger when mu was chosen as well.)
     shrinkage : float, "auto" or None, default=None
-        Share of the Euclidean distance in the final metric, as in `SERAPH`. None means the
+        Share of the target in the final metric, as in `SERAPH`. None means the
         learner's own, which is "auto" unless it says otherwise. The folds are scored without
         it, because the search chooses the weight of the learned metric. With "auto", and if the
-        learner's `lam` is "auto", too, the final metric is the mean of those for the
-        chosen `lam_` and for 3 times that. So ``SERAPHCV(lam_factors=(1.0,))`` learns the metric
-        of ``SERAPH()``.
+        learner's `lam` is "auto", too, the final metric is a mean around the chosen `lam_`. So
+        ``SERAPHCV(lam_factors=(1.0,))`` learns the metric of ``SERAPH()``.
     cv : int, default=5
         Largest number of folds. Small classes allow fewer, since a fold should hold two
         points of one class.
