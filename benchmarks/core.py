@@ -66,7 +66,7 @@ def against_the_plain_formula():
 
 
 def average():
-    print("\nThe default, which averages the metrics of two weights, against shrinkage=0: CPU")
+    print("\nThe default, which averages the metrics of three weights, against shrinkage=0: CPU")
     print("seconds, the least of three; and how far the metric handed out is from a strict one\n")
     print(f"{'':8}{'n':>6}{'alone':>10}{'default':>10}{'ratio':>8}{'error':>8}")
     rng = np.random.default_rng(0)

@@ -119,7 +119,7 @@ def test_fit_says_what_was_learned(folder):
         r"classes\W+3: barbera \(4\), barolo \(4\), grignolino \(4\)",
         r"features\W+5, scaled in standard deviations",
         r"pairs\W+18 similar, 48 dissimilar, 1,704 unlabeled",
-        rf"rank of the metric\W+{len(learner.learned_components_)} of 5, and \d+ % Euclidean",
+        rf"rank of the metric\W+{len(learner.learned_components_)} of 5, shrunk by \d+ %",
         rf"converged\W+yes, after {learner.n_iter_} iterations \(optimality gap \d",
         rf"lam\W+{learner.lam_:.4g} \(chosen from the data\)",
         r"SERAPH\W+\d+ of 12\W+\d+\.\d ± \d+\.\d %",

@@ -633,7 +633,7 @@ def test_shares_of_many_features_are_not_rounded_to_nothing():
 
 def test_a_metric_of_rank_zero_is_called_euclidean():
     learner = SimpleNamespace(learned_components_=np.empty((0, 2)), shrinkage_=0.15)
-    assert rank_text(learner) == "0 of 2: nothing but the Euclidean distance is left"
+    assert rank_text(learner) == "0 of 2: nothing but the metric that it shrinks toward is left"
 
 
 def test_advice_during_a_fit_names_options(capsys):

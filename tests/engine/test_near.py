@@ -171,7 +171,7 @@ def test_ten_more_marks_take_a_third_of_the_work_of_a_fresh_fit(summed):
     assert later.count(1.0) <= 4
 
 
-# The metric for a larger weight of the trace
+# The metrics for other weights of the trace
 
 
 def averaged(wide, **settings):
@@ -198,7 +198,7 @@ def test_the_average_agrees_with_a_strict_one(wide, monkeypatch):
     monkeypatch.setattr(_learn, "_ROUGH", 1e-4)
     strict = averaged(wide, max_iter=2000)
     for mean in (by_sample, by_all):
-        assert np.linalg.norm(mean - strict) < 0.03 * np.linalg.norm(strict)
+        assert np.linalg.norm(mean - strict) < 0.05 * np.linalg.norm(strict)
 
 
 def test_few_points_are_never_sampled_for_the_average(data, summed):

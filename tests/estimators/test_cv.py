@@ -324,10 +324,16 @@ def test_with_one_factor_it_is_seraph():
 
 def test_the_average_is_around_the_chosen_weight(some_wine):
     X, y_partial, _ = some_wine
-    learner = SERAPHCV(seraph.SERAPH(tol=1e-6), lam_factors=(4.0,)).fit(X, y_partial)
+    known = np.flatnonzero(y_partial != -1)
+    pairs = np.c_[known, np.roll(known, 1)]
+    marks = Marks(pairs, y_partial[pairs[:, 0]] == y_partial[pairs[:, 1]], rows=X)
+    strict = {"tol": 1e-6, "max_iter": 2000}
+    learner = SERAPHCV(seraph.SERAPH(shrinkage_target=None, **strict), lam_factors=(4.0,), cv=2)
+    learner.fit(X, marks=marks)
     metrics = []
-    for factor in (3.0, 1.0):
-        A = SERAPH(lam=factor * learner.lam_, tol=1e-6).fit(X, y_partial).get_mahalanobis_matrix()
+    for factor in (3.0, 1.0, 0.1):
+        one = SERAPH(lam=factor * learner.lam_, **strict).fit(X, marks=marks)
+        A = one.get_mahalanobis_matrix()
         metrics.append(A / np.trace(A @ np.cov(X.T)))
     mean = np.mean(metrics, axis=0)
     rho = learner.shrinkage_

@@ -7,9 +7,10 @@ from ._learner import (
     check_pairs,
     map_points,
 )
-from ._shrinkage import Blend
+from ._shrinkage import MOST_FEATURES, Blend
 
 __all__ = [
+    "MOST_FEATURES",
     "Blend",
     "MahalanobisLearner",
     "MahalanobisMetric",

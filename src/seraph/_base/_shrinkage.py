@@ -29,7 +29,7 @@ low rank and the number s. No square matrix of the features appears.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -51,7 +51,7 @@ _EQUAL = 1e-9
 _ROWS_FOR_THRESHOLD = 500
 # With more features than this the Euclidean part is kept apart: a full factor would be a square
 # matrix of that size, 32 MB in double precision at this one.
-_MOST_FEATURES = 2048
+MOST_FEATURES = 2048
 
 
 def check_target(target: ArrayLike | None, n_features: int) -> tuple[Array | None, float]:
@@ -138,13 +138,17 @@ class Blend:
         has_rule : bool, default=False
             Whether the learner accepts "auto".
         automatic : float, optional
-            The value of "auto"; if None, the rule above.
+            The value of "auto"; if None, the rule above. Then the target may be "auto", too:
+            `toward` takes the one that the fit finds.
         threshold : float, optional
             The threshold for squared distances, if the model has one.
         """
         value = getattr(estimator, "shrinkage", 0.0)
         check_number("shrinkage", value, low=0, high=1, instead="auto" if has_rule else ...)
-        target, size = check_target(getattr(estimator, "shrinkage_target", None), n_features)
+        given = getattr(estimator, "shrinkage_target", None)
+        if has_rule and automatic is None and isinstance(given, str) and given == "auto":
+            given = None
+        target, size = check_target(given, n_features)
         return cls(
             automatic if isinstance(value, str) else float(value),
             target,
@@ -158,13 +162,16 @@ class Blend:
         """Whether the learned metric is the final one."""
         return self.shrinkage == 0.0
 
+    def toward(self, target: Array | None) -> Blend:
+        """Return the same with the target that a fit has found, if it has found one."""
+        return self if target is None else replace(self, target=target, target_size=1.0)
+
     def share(self, coordinates: Coordinates) -> float:
         """Return the share of the target for these points."""
         if self.shrinkage is not None:
             return self.shrinkage
-        variances = self._target_variances(coordinates)
-        total = float(np.trace(variances))
-        odds = _ODDS / float(np.linalg.norm(variances / total)) if total > 0.0 else _ODDS
+        total, norm = self._target_variance(coordinates)
+        odds = _ODDS * total / norm if total > 0.0 else _ODDS
         return odds / (1.0 + odds)
 
     def __call__(
@@ -190,7 +197,7 @@ class Blend:
         short : float
             The mixture is ``factor.T @ factor + short**2 * I``.
         """
-        aim, size = float(self._target_variances(coordinates).trace()), 1.0
+        aim, size = self._target_variance(coordinates)[0], 1.0
         P = P.astype(np.float64, copy=False)
         variance = _total_variance(P, coordinates)
         if variance > 0.0 and aim > 0.0:
@@ -223,7 +230,7 @@ class Blend:
         m = P.shape[1]
         if self.target is not None:
             factor = _factor(a * (P.T @ P) + b / coordinates.unit**2 * self.target)
-        elif m > _MOST_FEATURES and self.n_components is None:
+        elif m > MOST_FEATURES and self.n_components is None:
             lengths, rows = _sorted_directions(P, coordinates)
             keep = slice(None) if a > 0.0 else slice(0)
             return (
@@ -237,13 +244,17 @@ class Blend:
             factor = factor[: int(self.n_components) if is_number else max(len(P), 1)]
         return factor, 0.0
 
-    def _target_variances(self, coordinates: Coordinates) -> Array:
-        """Return the covariance of the points under the target, over ``unit**2``."""
-        if self.target is None:
-            return coordinates.covariance
-        factor = _factor(self.target)
-        own = factor if coordinates.basis is None else factor @ coordinates.basis
-        return own @ coordinates.covariance @ own.T
+    def _target_variance(self, coordinates: Coordinates) -> tuple[float, float]:
+        """Return ``tr(T Cov)`` and the root of ``tr(T Cov T Cov)``, over powers of ``unit``."""
+        product = covariance = coordinates.covariance
+        if self.target is not None:
+            basis = coordinates.basis
+            own = self.target if basis is None else basis.T @ self.target @ basis
+            product = own @ covariance
+        # (Divided by its size first: the squares of small variances would vanish.)
+        size = magnitude(product)
+        part = product / size
+        return float(np.trace(product)), size * math.sqrt(max(float(np.vdot(part, part.T)), 0.0))
 
 
 def _in_range(factor: Array, dtype: Any) -> Array:
@@ -300,7 +311,7 @@ def _with_identity(P: Array, a: float, b: float, coordinates: Coordinates) -> Ar
     if len(learned) == m:
         return long[:, np.newaxis] * learned
     basis = coordinates.basis
-    if basis is not None and m > _MOST_FEATURES:
+    if basis is not None and m > MOST_FEATURES:
         rest = basis @ _complement(learned @ basis)
     else:
         rest = _complement(learned)

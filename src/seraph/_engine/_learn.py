@@ -16,6 +16,7 @@ from .._utils._typing import Array
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
 from ._forecast import Forecast, Progress
+from ._neighbors import Neighborhood, weigh_discriminant
 from ._objective import FullModel, Objective
 from ._problem import Problem, order_terms
 from ._sampling_error import count_summed, estimate_error
@@ -32,8 +33,10 @@ class Fit:
     components : ndarray of shape (rank, n_features)
         Factor of the metric on the user's features.
     averaged : ndarray of shape (k, n_features)
-        Factor of the mean of this metric and of that for a larger weight of the trace;
-        `components` again unless the settings ask for it.
+        Factor of the mean of this metric, those for other weights of the trace, and a
+        discriminant; `components` again unless the settings ask for it.
+    target : ndarray of shape (n_features, n_features) or None
+        Matrix to shrink toward, if the settings ask for it.
     coordinates : Coordinates
         The points as the solvers saw them.
     mu, lam, eta, kappa : float
@@ -62,6 +65,7 @@ class Fit:
 
     components: Array
     averaged: Array
+    target: Array | None
     coordinates: Coordinates
     mu: float
     lam: float
@@ -90,18 +94,19 @@ class Fit:
         return {f"{name}_": getattr(self, name) for name in _ATTRIBUTES}
 
 
-_NOT_ATTRIBUTES = ("components", "averaged", "coordinates", "stalled")
+_NOT_ATTRIBUTES = ("components", "averaged", "target", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
-# Multiple of the weight of the trace whose metric is averaged with the one for the weight itself.
-# Chosen on the sets of benchmarks/evidence that are for choosing ("The average" in
+# Multiples of the weight of the trace whose metrics are averaged with the one for the weight
+# itself. Chosen on the sets of benchmarks/evidence that are for choosing ("The average" in
 # benchmarks/RESULTS.md).
-_LARGER = 3.0
-# Its tolerance: this multiple of the fit's, at most _ROUGH. The mean then differs by 1 to 3 % from
-# the mean of two converged metrics.
+_OTHER_WEIGHTS = (3.0, 0.1)
+# Their tolerance: this multiple of the fit's, at most _ROUGH. The mean then differs by 1 to 3 %
+# from the mean of converged metrics.
 _ROUGHER, _ROUGH = 50.0, 5e-2
-# From this tolerance of the fit on, its default, the other metric is the maximum of a surrogate;
-# with a smaller one, that is only the start for a fit over all pairs.
-_ESTIMATED_TOL = 1e-3
+# From this tolerance of the fit on, its default, the other metrics are rough: the maximum of a
+# surrogate where the fit uses samples, else the end of a few iterations. With a smaller one, a
+# surrogate is only the start for a fit over all pairs.
+_ROUGH_TOL, _FEW = 1e-3, 15
 
 
 _OVERFLOW = (
@@ -174,27 +179,47 @@ def learn(
         fit = describe_fit(result, s, run.lam * problem.coordinates.unit**2, problem, labels)
         error = estimate_error(problem, result.P, labels, s)
         fit = replace(fit, sampling_error=error)
-        return _average_metrics(fit, result, run) if settings.average else fit
+        return _add_to_fit(fit, problem.labels, result, run)
 
 
-def _average_metrics(fit: Fit, result: solvers.Result, run: _SolverRun) -> Fit:
-    """Average the metric with the one for a larger weight of the trace.
-
-    Which weight is best depends on whether the leading principal components are the relevant
-    directions, and few labels do not show that. Both metrics get the same total variance.
-    """
-    if fit.stopped or len(fit.components) == 0:
+def _add_to_fit(fit: Fit, labels: PairLabels, result: solvers.Result, run: _SolverRun) -> Fit:
+    """Add to a fit what the settings ask for: the mean of several metrics, and a target."""
+    settings, coordinates = run.settings, fit.coordinates
+    is_averaged = settings.average and len(fit.components) > 0 and not fit.stopped
+    if not (is_averaged or settings.toward_neighbors):
         return fit
-    coordinates = run.problem.coordinates
-    P, s = run.for_larger_weight(fit.components, result)
-    parts = [fit.components, coordinates.to_features(P / np.sqrt(s or 1.0))]
-    owns = [coordinates.from_features(P.astype(np.float64)) for P in parts]
-    variances = [float(np.vdot(own @ coordinates.covariance, own)) for own in owns]
-    if not (min(variances) > 0.0 and np.isfinite(variances).all()):
+    nearby = Neighborhood.of(coordinates, labels)
+    if nearby is None:
         return fit
-    shares = np.sqrt(0.5 * variances[0] / np.array(variances))
-    mean = solvers.compress(np.vstack([share * P for share, P in zip(shares, parts, strict=True)]))
+    graph = nearby.graph()
+    if settings.toward_neighbors:
+        fit = replace(fit, target=nearby.target(graph, coordinates))
+    if not is_averaged:
+        return fit
+    others = [run.for_weight(factor, fit.components, result) for factor in _OTHER_WEIGHTS]
+    parts = [result.P, *others]
+    shares = [1.0 / len(parts)] * len(parts)
+    discriminant = nearby.discriminant(graph)
+    if discriminant is not None:
+        share = weigh_discriminant(labels)
+        shares = [*((1.0 - share) * one for one in shares), share]
+        parts.append(discriminant)
+    mean = coordinates.to_features(_mean_metric(parts, shares, coordinates.covariance))
     return replace(fit, averaged=mean.astype(fit.components.dtype))
+
+
+def _mean_metric(parts: list[Array], shares: list[float], covariance: Array) -> Array:
+    """Return a factor of a weighted mean of metrics, all with the total variance of the first.
+
+    Which weight of the trace is best depends on whether the leading principal components are the
+    relevant directions, and few labels do not show that. A metric of no variance is left out.
+    """
+    variances = [float(np.vdot(P @ covariance, P)) for P in parts]
+    if not (variances[0] > 0.0 and np.isfinite(variances).all()):
+        return parts[0]
+    used = [(P, w, v) for P, w, v in zip(parts, shares, variances, strict=True) if v > 0.0]
+    total = sum(w for _, w, _ in used) / variances[0]
+    return solvers.compress(np.vstack([np.sqrt(w / (v * total)) * P for P, w, v in used]))
 
 
 def describe_fit(
@@ -209,6 +234,7 @@ def describe_fit(
     return Fit(
         components=components,
         averaged=components,
+        target=None,
         coordinates=coordinates,
         mu=problem.mu,
         lam=lam,
@@ -281,29 +307,30 @@ class _SolverRun:
         except Stopped as stopped:
             return stopped.found
 
-    def for_larger_weight(self, start: Array, result: solvers.Result) -> tuple[Array, float]:
-        """Find the metric for a larger weight of the trace, to a larger tolerance.
+    def for_weight(self, factor: float, start: Array, result: solvers.Result) -> Array:
+        """Find the metric for a multiple of the weight of the trace, more roughly.
 
-        Start from `result`, which is `start` on the user's features. Return a factor of the metric
-        times the scale, and the scale.
+        Start from `result`, which is `start` on the user's features. Return a factor.
         """
-        tol = self.settings.tol
+        tol, max_iter = self.settings.tol, self.settings.max_iter
+        is_rough = tol >= _ROUGH_TOL
         rough = replace(
             self.settings,
-            lam_factor=self.settings.lam_factor * _LARGER,
+            lam_factor=self.settings.lam_factor * factor,
             tol=max(tol, min(_ROUGH, _ROUGHER * tol)),
+            max_iter=min(max_iter, _FEW) if is_rough else max_iter,
             callback=None,
             verbose=0,
         )
         other = _SolverRun(self.problem, rough, start)
         P = other.estimate(self.lam, result)
-        if P is not None and tol >= _ESTIMATED_TOL:
-            return P, 1.0
+        if P is not None and is_rough:
+            return P
         if P is not None:
             start_there = self.problem.coordinates.to_features(P) if len(P) else None
             other = _SolverRun(self.problem, rough, start_there)
         found, s = other.solve()
-        return found.P, s
+        return found.P / np.sqrt(s or 1.0)
 
     def estimate(self, lam: float, result: solvers.Result) -> Array | None:
         """Maximize a surrogate that agrees with the objective at the maximum for another weight.

@@ -35,7 +35,9 @@ class Settings:
     device : str, optional
         Where torch computes, once the backend is chosen.
     average : bool, default=False
-        Whether to average the metric with that for a larger weight of the trace.
+        Whether to average the metric with those for other weights of the trace.
+    toward_neighbors : bool, default=False
+        Whether to find a target of shrinkage that knows the neighbors.
     """
 
     name: str = "SERAPH"
@@ -44,6 +46,7 @@ class Settings:
     mu_factor: float = 1.0
     lam_factor: float = 1.0
     average: bool = False
+    toward_neighbors: bool = False
     eta: float = 1.0
     gamma: float | None = None
     manifold: float = 0.0

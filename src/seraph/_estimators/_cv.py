@@ -34,7 +34,7 @@ from .._sweep import PointsInMemory
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed, shown
 from .._utils._warnings import warn
-from ._posterior import PosteriorLearner, is_averaged
+from ._posterior import PosteriorLearner, with_rules
 from ._seraph import SERAPH
 
 # Tolerance of the fits of folds, in units of the learner's: it changes a score by less than 0.001,
@@ -74,12 +74,11 @@ class SERAPHCV(PosteriorLearner):
         little about the use of unlabeled ones: on wine, digits and breast cancer, errors were
         larger when mu was chosen as well.)
     shrinkage : float, "auto" or None, default=None
-        Share of the Euclidean distance in the final metric, as in `SERAPH`. None means the
+        Share of the target in the final metric, as in `SERAPH`. None means the
         learner's own, which is "auto" unless it says otherwise. The folds are scored without
         it, because the search chooses the weight of the learned metric. With "auto", and if the
-        learner's `lam` is "auto", too, the final metric is the mean of those for the
-        chosen `lam_` and for 3 times that. So ``SERAPHCV(lam_factors=(1.0,))`` learns the metric
-        of ``SERAPH()``.
+        learner's `lam` is "auto", too, the final metric is a mean around the chosen `lam_`. So
+        ``SERAPHCV(lam_factors=(1.0,))`` learns the metric of ``SERAPH()``.
     cv : int, default=5
         Largest number of folds. Small classes allow fewer, since a fold should hold two
         points of one class.
@@ -181,9 +180,8 @@ class SERAPHCV(PosteriorLearner):
             scores = self._score_folds(grid, points, labels, settings, graph, journal)
             best = _choose(grid, scores) if len(scores) else None
             lam_factor, mu_factor = (1.0, 1.0) if best is None else grid[best].tolist()
-            settings = replace(
-                settings, lam_factor=lam_factor, mu_factor=mu_factor, average=is_averaged(learner)
-            )
+            settings = replace(settings, lam_factor=lam_factor, mu_factor=mu_factor)
+            settings = with_rules(learner, settings, points.shape[1])
             fit = learn(points, labels, settings, graph=graph, journal=journal)
             return self._take(
                 X,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from .._base import Blend, MahalanobisLearner
+from .._base import MOST_FEATURES, Blend, MahalanobisLearner
 from .._engine import Fit, Settings, warn_of_fit
 from .._sweep import posterior
 from .._utils._typing import Array
@@ -44,7 +45,7 @@ class PosteriorLearner(MahalanobisLearner):
         return self._set_learned(
             X,
             fit.components,
-            blend,
+            blend.toward(fit.target),
             fit.coordinates,
             fit.averaged,
             **fit.attributes,
@@ -58,7 +59,23 @@ def probability(learner: PosteriorLearner, squared: Array) -> Array:
     return posterior(kind(-learner.kappa_) * (squared - kind(learner.eta_)))
 
 
-def is_averaged(learner: Any) -> bool:
-    """Whether the learned metric is averaged over two weights of the trace."""
-    # (Neither has been checked yet: an array has no truth value.)
-    return isinstance(learner.lam, str) and isinstance(learner.shrinkage, str)
+def with_rules(learner: Any, settings: Settings, n_features: int) -> Settings:
+    """Ask for what the parameters of a learner leave to rules, beside the weights.
+
+    If both the weight of the trace and the shrinkage are "auto", metrics are averaged. A target
+    that is "auto" knows the neighbors; but a matrix of many features would not fit in memory, and
+    its leading directions need not be those along which points vary.
+    """
+    # (An array has no truth value.)
+    is_auto = {
+        name: isinstance(getattr(learner, name), str)
+        for name in ("lam", "shrinkage", "shrinkage_target")
+    }
+    return replace(
+        settings,
+        average=is_auto["lam"] and is_auto["shrinkage"],
+        toward_neighbors=is_auto["shrinkage_target"]
+        and learner.shrinkage != 0.0
+        and learner.n_components is None
+        and n_features <= MOST_FEATURES,
+    )

@@ -23,7 +23,7 @@ from .._engine import (
 )
 from .._marks import Marks
 from .._utils._validation import check_flag
-from ._posterior import PosteriorLearner, is_averaged
+from ._posterior import PosteriorLearner, with_rules
 
 
 class SERAPH(PosteriorLearner):
@@ -53,19 +53,25 @@ class SERAPH(PosteriorLearner):
     eta : float, default=1.0
         Squared distance at which a pair is as likely similar as not.
     shrinkage : float or "auto", default="auto"
-        Share of the Euclidean distance in the final metric, from 0, the learned metric
-        alone, to 1, the Euclidean distance. A learned metric of low rank ignores differences in
-        most directions; the Euclidean share keeps nearest neighbors from getting worse. The final
-        metric is ``(1 - shrinkage) A + shrinkage v(A) / v(I) I``, with v the total variance of the
+        Share of `shrinkage_target` in the final metric, from 0, the learned metric alone, to 1. A
+        learned metric of low rank ignores differences in most directions; the target keeps
+        nearest neighbors from getting worse. The final metric is
+        ``(1 - shrinkage) A + shrinkage v(A) / v(T) T``, with v the total variance of the
         points. "auto" has the odds ``shrinkage / (1 - shrinkage) = 0.18 sqrt(d)``, with d the
-        effective dimension of the points (the participation ratio of the covariance's
-        eigenvalues); and with ``lam="auto"``, too, A is the mean of the metrics
-        for `lam_` and for 3 times `lam_`, both with the same total variance, since few labels do
-        not tell which weight is best. (The other one is solved to a gap of 50 times `tol`, at most
-        0.05, in units of its own weight.) The paper has 0.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one: the inverse of a
-        covariance, or ``get_mahalanobis_matrix()`` of a metric learned before.
+        effective dimension of the points under the target T (the participation ratio of the
+        covariance's eigenvalues). With ``lam="auto"``, too, A is a mean, since few labels do not
+        tell which weight is best: of the metrics for 0.1, 1 and 3 times `lam_` (the other two
+        roughly solved), all with the same total variance. With class labels of k rows, a share
+        of ``20 / (20 + k)`` of this mean goes to a discriminant: the classes are spread over the
+        neighbor graph, and the metric is ``W B W`` for their scatter B, and W the inverse of
+        the scatter within them plus its mean variance. The paper has 0.
+    shrinkage_target : "auto", array-like of shape (n_features, n_features) or None, \
+            default="auto"
+        The metric T to shrink toward; None is the Euclidean one. "auto" is half Euclidean and
+        half the metric of :class:`seraph.classic.LRML`, which keeps neighbors and similar pairs
+        close, and dissimilar pairs apart, both with the same total variance. (With
+        `n_components`, or more than 2,048 features, "auto" is the Euclidean one.) A matrix may be
+        the inverse of a covariance, or ``get_mahalanobis_matrix()`` of a metric learned before.
     gamma : float, optional
         None fits the simplified model (7) above. A number fits the full model (6), where
         the probability is :math:`1 / (1 + e^{-\kappa (d^2 - \eta)})`, the objective loses
@@ -125,8 +131,8 @@ class SERAPH(PosteriorLearner):
         to another fit. You may change `max_iter`, `tol`, `verbose`, `n_jobs` and `backend` in
         between; the last one changes the last bits.
     callback : callable, optional
-        Called after each iteration (not for the rough fit of another weight that "auto"
-        is_averaged) with a :class:`seraph.FitState`: ``iteration``,
+        Called after each iteration (not for the rough fits of other weights that "auto"
+        averages) with a :class:`seraph.FitState`: ``iteration``,
         ``objective``, ``gap``, ``rank``, ``elapsed`` (seconds) and ``components``, a factor of
         the current metric. If it raises ``StopIteration``, the fit ends with that metric. With
         :class:`seraph.Interruptible`, so does Ctrl-C.
@@ -151,7 +157,7 @@ class SERAPH(PosteriorLearner):
         The same for the metric that maximizes the objective with `lam_`, before shrinkage.
         ``objective_`` and ``optimality_gap_`` are about this one.
     shrinkage_ : float
-        The share of the Euclidean distance that was used.
+        The share of the target that was used.
     mu_, lam_, eta_ : float
         The weights and the threshold that were used.
     kappa_ : float
@@ -234,7 +240,7 @@ class SERAPH(PosteriorLearner):
         lam: float | Literal["auto"] = "auto",
         eta: float = 1.0,
         shrinkage: float | Literal["auto"] = "auto",
-        shrinkage_target: ArrayLike | None = None,
+        shrinkage_target: ArrayLike | Literal["auto"] | None = "auto",
         gamma: float | None = None,
         manifold: float = 0.0,
         solver: str = "auto",
@@ -321,7 +327,7 @@ class SERAPH(PosteriorLearner):
         >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
         (2, 1, 2)
         """
-        settings = Settings.of(self, average=is_averaged(self))
+        settings = Settings.of(self)
         check_flag("warm_start", self.warm_start)
         check_checkpoint(self.checkpoint)
         points, settings = read_points(X, settings)
@@ -342,5 +348,6 @@ class SERAPH(PosteriorLearner):
                 # No warm start from other features, or from the zero metric, a local maximum with
                 # the entropy.
                 start = None
+            settings = with_rules(self, settings, points.shape[1])
             fit = learn(points, labels, settings, graph=graph, start=start, journal=journal)
             return self._take(X, fit, settings, blend)

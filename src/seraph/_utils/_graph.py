@@ -95,3 +95,39 @@ def times_laplacian(weights: sparse.csr_array, Y: Array) -> Array:
     degree = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
     product: Array = degree * Y - weights @ Y
     return product
+
+
+def neighbors_and_pairs(
+    rough: Array,
+    similar: Array,
+    dissimilar: Array,
+    similar_weight: float = 3.0,
+    dissimilar_weight: float = 1.0,
+) -> Array:
+    """Compute the matrix ``K = R + gs S - gd D`` of LRML (Hoi, Liu and Chang, 2008).
+
+    Its metric is the inverse of K, with small eigenvalues lifted, up to a factor.
+
+    Parameters
+    ----------
+    rough, similar, dissimilar : ndarray of shape (m, m)
+        The sums of ``(x_i - x_j)(x_i - x_j)'`` over the edges, and over the pairs of both kinds.
+        Each is divided by its trace.
+    similar_weight, dissimilar_weight : float
+        The weights gs and gd.
+
+    Returns
+    -------
+    ndarray of shape (m, m)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> neighbors_and_pairs(np.eye(2), np.diag([0.0, 5.0]), np.diag([7.0, 0.0])).tolist()
+    [[-0.5, 0.0], [0.0, 3.5]]
+    """
+    weights = (1.0, similar_weight, -dissimilar_weight)
+    total = np.zeros_like(rough)
+    for weight, scatter in zip(weights, (rough, similar, dissimilar), strict=True):
+        total += weight * scatter / (float(np.trace(scatter)) or 1.0)  # as it is if all coincide
+    return total

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
 from .._sweep import principal_directions
-from .._utils._graph import neighbor_graph, roughness
+from .._utils._graph import neighbor_graph, neighbors_and_pairs, roughness
 from .._utils._typing import Array
 from ._definite import ZERO
 from ._learner import ClassicLearner
@@ -126,11 +126,8 @@ class LRML(ClassicLearner):
         graph = neighbor_graph(Z, min(int(self.n_neighbors), len(Z) - 1))
         sums = PairSums(labels)
         similar, dissimilar = sums.scatters(Z[sums.rows])
-        K = (
-            _in_units_of_its_trace(roughness(Z, graph))
-            + float(self.similar_weight) * _in_units_of_its_trace(similar)
-            - float(self.dissimilar_weight) * _in_units_of_its_trace(dissimilar)
-        )
+        weights = float(self.similar_weight), float(self.dissimilar_weight)
+        K = neighbors_and_pairs(roughness(Z, graph), similar, dissimilar, *weights)
         values, vectors = np.linalg.eigh(K)
         least = float(self.floor) * values[-1]
         if values[-1] <= 0.0 or max(values[0], least) <= ZERO * values[-1]:
@@ -143,8 +140,3 @@ class LRML(ClassicLearner):
         root = np.exp(0.5 * np.mean(np.log(lifted))) / np.sqrt(lifted)
         P = (vectors * root) @ vectors.T
         return extend_map(P, directions.T), {"n_lifted_": int(np.sum(values < least))}
-
-
-def _in_units_of_its_trace(scatter: Array) -> Array:
-    """Return a scatter matrix with trace 1; as it is if all its pairs coincide."""
-    return scatter / (float(np.trace(scatter)) or 1.0)

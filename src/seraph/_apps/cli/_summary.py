@@ -227,11 +227,11 @@ def classes_text(classes: dict[str, int]) -> str:
 
 
 def rank_text(learner: Any) -> str:
-    """Say how many directions were learned, and what share the Euclidean distance has."""
+    """Say how many directions were learned, and by what share the metric was shrunk."""
     rank, m = learner.learned_components_.shape
     if rank == 0 and learner.shrinkage_:
-        return f"0 of {m:,}: nothing but the Euclidean distance is left"
-    share = f", and {100 * learner.shrinkage_:.0f} % Euclidean" if learner.shrinkage_ else ""
+        return f"0 of {m:,}: nothing but the metric that it shrinks toward is left"
+    share = f", shrunk by {100 * learner.shrinkage_:.0f} %" if learner.shrinkage_ else ""
     return f"{rank} of {m:,}{share}"
 
 

@@ -1,0 +1,184 @@
+r"""What the neighbor graph adds to the metric: a discriminant, and a target of shrinkage.
+
+Both have a closed form in the graph that joins each point to its six nearest neighbors, so they
+cost no sum over the pairs. With many points the graph is that of a few thousand.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+
+from .._marks import PairLabels
+from .._sweep import Coordinates
+from .._utils._graph import neighbor_graph, neighbors_and_pairs, roughness
+from .._utils._typing import Array
+
+# Neighbors of each point, and the share of a point's class that comes from them in each round of
+# spreading. All constants were chosen on the sets for choosing of benchmarks/evidence.
+_NEIGHBORS, _SPREADING = 6, 0.2
+# Smaller eigenvalues of the matrix of LRML are lifted to this share of the largest.
+_FLOOR = 0.02
+# After so many rounds, another would change a share by less than rounding does.
+_ROUNDS = 30
+# Number of labeled rows at which the discriminant has as much say as the metrics of the model.
+_EQUAL_SAY = 20
+# At most this number of points have a place in the graph, or twice as many as they have
+# coordinates; and at most so many rows of known class, marked pairs, and triplets join them.
+_ROWS, _LABELED = 2000, 1000
+# Variances below this share of the largest are rounding errors.
+_NULL = 1e-12
+
+
+@dataclass(frozen=True)
+class Neighborhood:
+    """Points with their neighbor graph, and with what is known about their pairs.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, r)
+        Points in coordinates of their span, in a unit of their size.
+    span : ndarray of shape (d, r)
+        Orthonormal columns: the span in the solvers' coordinates.
+    labels : PairLabels or None
+        What is known about these points.
+    """
+
+    points: Array
+    span: Array
+    labels: PairLabels | None
+
+    @classmethod
+    def of(cls, coordinates: Coordinates, labels: PairLabels) -> Self | None:
+        """Choose some of the points; None if all points are equal."""
+        variances, directions = np.linalg.eigh(coordinates.covariance)
+        if not variances[-1] > 0.0:
+            return None
+        span = directions[:, variances > _NULL * variances[-1]]
+        rows = _choose_rows(coordinates, labels)
+        points = coordinates.take(rows).astype(np.float64) / np.sqrt(variances.sum())
+        return cls(points @ span, span, labels.among(rows))
+
+    def graph(self) -> sparse.csr_array:
+        """Join each point to its nearest neighbors."""
+        return neighbor_graph(self.points, _NEIGHBORS)
+
+    def target(self, graph: sparse.csr_array, coordinates: Coordinates) -> Array:
+        """Return the sum of the Euclidean metric and that of LRML, of equal total variance.
+
+        It is a matrix on the user's features. In directions in which the points do not vary, it
+        is the Euclidean part alone.
+        """
+        similar, dissimilar = _scatters(self.points, self.labels)
+        K = neighbors_and_pairs(roughness(self.points, graph), similar, dissimilar)
+        values, vectors = np.linalg.eigh(K)
+        target = np.eye(coordinates.n_features)
+        if values[-1] <= 0.0:  # one feature, and no similar pair
+            return target
+        root = self.span @ (vectors / np.sqrt(np.maximum(values, _FLOOR * values[-1])))
+        variance = float(np.vdot(root, coordinates.covariance @ root))
+        root *= np.sqrt(float(np.trace(coordinates.covariance)) / variance)
+        if coordinates.basis is not None:
+            root = coordinates.basis @ root
+        return target + root @ root.T
+
+    def discriminant(self, graph: sparse.csr_array) -> Array | None:
+        """Return a factor of ``W B W``, in the solvers' coordinates.
+
+        B is the scatter between classes that were spread over the graph, and W the inverse of
+        the scatter within them, plus its mean variance. None without two classes.
+        """
+        if self.labels is None or self.labels.codes.max(initial=-1) < 1:
+            return None
+        shares = spread(self.labels.codes, graph)
+        each, sizes = shares.sum(axis=1), shares.sum(axis=0)
+        about = self.points - each @ self.points / each.sum()
+        means = shares.T @ about / sizes[:, np.newaxis]
+        between = np.sqrt(sizes)[:, np.newaxis] * means
+        within = (about.T * each) @ about - between.T @ between
+        within.flat[:: len(within) + 1] += max(np.trace(within) / len(within), _NULL * each.sum())
+        factor: Array = np.linalg.solve(within, between.T).T @ self.span.T
+        return factor
+
+
+def weigh_discriminant(labels: PairLabels) -> float:
+    """Return the share of the discriminant in the mean of metrics: a half with 20 labels."""
+    return _EQUAL_SAY / (_EQUAL_SAY + labels.n_labeled_rows)
+
+
+def spread(codes: Array, graph: sparse.csr_array) -> Array:
+    """Spread classes over a graph (Zhou et al., 2004); return the share of each at each point.
+
+    The shares ``F = a S F + (1 - a) Y`` are known classes Y and those of the neighbors, with
+    ``S = D^(-1/2) W D^(-1/2)`` for the weights W and the degrees D. Rows of F are divided by
+    their sum; they are 0 where no way leads to a known class.
+    """
+    known = np.zeros((len(codes), int(codes.max()) + 1))
+    known[codes >= 0, codes[codes >= 0]] = 1.0
+    roots = 1.0 / np.sqrt(np.asarray(graph.sum(axis=1)))
+    step = (graph * roots[:, np.newaxis]) * roots
+    shares = known
+    for _ in range(_ROUNDS):
+        shares = _SPREADING * (step @ shares) + (1.0 - _SPREADING) * known
+    sums = shares.sum(axis=1, keepdims=True)
+    return np.divide(shares, sums, out=np.zeros_like(shares), where=sums > 0.0)
+
+
+def _choose_rows(coordinates: Coordinates, labels: PairLabels) -> Array:
+    """Choose rows for the graph, those about which something is known among them.
+
+    Each kind is evenly spaced in the order of norms, so that the choice does not depend on the
+    order of the rows.
+    """
+    norms = coordinates.squared_norms()
+    order = np.argsort(norms, kind="stable")
+    chosen = np.zeros(len(norms), dtype=bool)
+    chosen[_space(order, max(_ROWS, 2 * coordinates.array.shape[1]))] = True
+    chosen[_space(order[labels.codes[order] >= 0], _LABELED)] = True
+    for marked in (labels.pairs, labels.triplets):
+        by_norm = np.argsort(norms[marked].sum(axis=1), kind="stable")
+        chosen[marked[_space(by_norm, _LABELED)]] = True
+    return order[chosen[order]]
+
+
+def _space(rows: Array, count: int) -> Array:
+    """Return at most `count` of the rows, evenly spaced."""
+    if len(rows) <= count:
+        return rows
+    return rows[np.arange(count) * len(rows) // count]
+
+
+def _scatters(X: Array, labels: PairLabels | None) -> tuple[Array, Array]:
+    """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs.
+
+    An unsure mark counts as both, by its likeness. A triplet is a pair of each kind.
+    """
+    similar, dissimilar = np.zeros((2, X.shape[1], X.shape[1]))
+    if labels is None:
+        return similar, dissimilar
+    known = X[labels.codes >= 0]
+    codes = labels.codes[labels.codes >= 0]
+    for code in range(int(codes.max(initial=-1)) + 1):
+        similar += _all_pairs(known[codes == code])
+    dissimilar += _all_pairs(known) - similar
+    a, b, c = labels.triplets.T
+    i, j = labels.pairs.T
+    for first, second, likeness, weights in (
+        (i, j, labels.likeness, labels.weights),
+        (a, b, np.ones(len(a)), np.ones(len(a))),
+        (a, c, np.zeros(len(a)), np.ones(len(a))),
+    ):
+        gaps = X[first] - X[second]
+        similar += (gaps.T * (weights * likeness)) @ gaps
+        dissimilar += (gaps.T * (weights * (1.0 - likeness))) @ gaps
+    return similar, dissimilar
+
+
+def _all_pairs(X: Array) -> Array:
+    """Sum the same over all pairs of k points: k times their scatter about the mean."""
+    about = X - X.mean(axis=0) if len(X) else X
+    found: Array = len(X) * (about.T @ about)
+    return found
