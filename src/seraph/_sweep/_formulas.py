@@ -81,7 +81,7 @@ class Arithmetic(ABC):
 
     def widen(self, a: AnyArray) -> AnyArray:
         """Cast an array to the dtype `wide`."""
-        return self.xp.asarray(a, dtype=self.wide)
+        return self.xp.asarray(a, dtype=self.wide, **self.place)
 
     def total(self, a: AnyArray) -> Any:
         """Add up all numbers of an array, in the dtype `wide`."""

@@ -123,7 +123,7 @@ class TorchSweep(Sweep):
         if lists and self.X.device.type in _LISTS_BY_NUMPY:
             sweep = NumpySweep(self.X.numpy())
             value, gradient = sweep.sum_pairs(P, sums.terms, sums.wrt, lists=lists)
-            return [(value, torch.as_tensor(gradient))]
+            return [(value, torch.as_tensor(gradient, device=self.X.device))]
         return [sums.sum_list(listed) for listed in lists]
 
 
