@@ -94,7 +94,7 @@ class Problem:
         rows = sample_rows(labels, points.shape[1], settings)
         if rows is not None:
             points, n_unlabeled = sample_points(points, rows), labels.n_unlabeled
-            labels = cast("PairLabels", labels.among(rows))  # all that are labeled are among them
+            labels = cast("PairLabels", labels.among(rows))  # it has all labels
             mu *= n_unlabeled / max(labels.n_unlabeled, 1)
             if backend == "dask":  # the sample is in memory
                 backend, device = choose_backend(points.array, len(points), "auto")
