@@ -387,7 +387,7 @@ def test_classes_are_named_by_keys_and_new_ones_are_added(tmp_path, open_page):
         page.get_by_role("button", name="big bird").click()
         expect_answers(page, 4)
         expect(page.locator("#counts")).to_have_text(
-            "4 of about 60 answers: cat 1, dog 1, big bird 2"
+            "4 of about 60 answers: cat: 1, dog: 1, big bird: 2"
         )
         page.keyboard.press(" ")
         expect(page.locator("#counts")).to_contain_text("1 unsure")
