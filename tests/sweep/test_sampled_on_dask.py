@@ -92,7 +92,7 @@ def test_the_sum_is_over_exactly_the_sampled_pairs(source, wrt):
 @pytest.mark.parametrize("source", SOURCES)
 def test_neither_the_sample_nor_its_sums_depend_on_the_chunks(source):
     expected = problem(None, 300)
-    sums = expected.sweep(P, replace(expected.pairs.terms, q=SOURCES[source]), "metric")
+    sums = expected.pairs.sweep(P, replace(expected.pairs.terms, q=SOURCES[source]), "metric")
     for rows in (1, 7, 40):
         made = problem(rows, 300)
         np.testing.assert_array_equal(
