@@ -17,7 +17,7 @@ from ._settings import Settings
 
 # Rows whose pairs, and marks that, serve to estimate variances; and leading directions of the
 # metric in which gradients are compared.
-_ROWS_TO_COMPARE, _MARKS_TO_COMPARE, _DIRECTIONS = 200, 20_000, 8
+_ROWS_TO_COMPARE, _MARKS_TO_COMPARE, _DIRECTIONS = 120, 10_000, 5
 
 
 def can_shorten(problem: Problem, settings: Settings) -> bool:
