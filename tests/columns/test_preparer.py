@@ -258,9 +258,9 @@ def test_the_picture_shows_what_became_of_each_column(fitted):
 @pytest.mark.parametrize(
     ("parameters", "table", "said"),
     [
-        ({"scale": "log"}, {"a": [1, 2]}, "^scale must be one of standard.*got 'log'"),
-        ({"impute": "drop"}, {"a": [1, 2]}, "impute must be 'median' or 'knn'; got 'drop'"),
-        ({"dates": "weeks"}, {"a": [1, 2]}, "^dates must be one of days.*got 'weeks'"),
+        ({"scale": "log"}, {"a": [1, 2]}, "^scale must be one of 'standard'.*got 'log'"),
+        ({"impute": "drop"}, {"a": [1, 2]}, "^impute must be one of 'median', 'knn'; got 'drop'"),
+        ({"dates": "weeks"}, {"a": [1, 2]}, "^dates must be one of 'days'.*got 'weeks'"),
         ({"onehot": "a"}, {"a": [1, 2]}, "onehot must be a list of columns; got 'a'"),
         ({"drop": ["b"]}, {"a": [1, 2]}, "X has no column 'b'"),
         ({"keep": ["a"]}, {"a": ["u", "v"]}, r"no numbers in column 'a'.*drop=\['a'\]"),

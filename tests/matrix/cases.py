@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_wine
 from sybil.example import SybilFailure
@@ -100,6 +101,8 @@ def case_of(name: str) -> Case:
         rest = {"chunks": y}
     elif "other" in others:
         X, rest = people()[0], {}
+    elif name.endswith("TablePreparer"):
+        X, rest = pd.DataFrame(X, columns=list("abcde")), {}
     elif "MLKR" in name:
         rest = {"y": np.sin(3.0 * X[:, 0]) + X[:, 1] ** 2}
     if name.endswith("RCA_Supervised"):

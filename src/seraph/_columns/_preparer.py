@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._utils._optional import optional_module
 from .._utils._public import publish as _publish
 from .._utils._typing import Array, FloatArray
-from .._utils._validation import shown
+from .._utils._validation import check_choice, shown
 
 if TYPE_CHECKING:
     from ._prepare import Features, Preparation
@@ -89,7 +89,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     >>> from seraph import SERAPH, TablePreparer
     >>> cars = pd.DataFrame({
     ...     "no": range(12),
-    ...     "power": ["75", "90", "?", "110", "150", "72"] * 2,
+    ...     "power": ["75", "90", None, "110", "150", "72"] * 2,
     ...     "fuel": ["gas", "diesel", "gas"] * 4,
     ...     "built": ["31.1.2019", "1.2.2020", "28.2.2021"] * 4,
     ... })
@@ -200,8 +200,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def _fitted(self, X: Any) -> Features:
         from ._prepare import Preparation
 
-        if self.impute not in ("median", "knn"):
-            raise ValueError(f"impute must be 'median' or 'knn'; got {shown(self.impute)}.")
+        check_choice("scale", self.scale, ("standard", "minmax", "unit", "none"))
+        check_choice("impute", self.impute, ("median", "knn"))
+        check_choice("dates", self.dates, ("days", "parts", "drop"))
         for name in ("onehot", "keep", "drop"):
             if isinstance(getattr(self, name), str):
                 given = getattr(self, name)
@@ -327,6 +328,8 @@ def as_table(X: Any) -> NamedColumns:
     from ._cells import columns_of
     from ._table import NamedColumns
 
+    if type(X).__module__.startswith("dask"):
+        X = X.compute()
     if isinstance(X, pd.DataFrame):
         names = [str(name) for name in X.columns]
         columns = [_as_column(X.iloc[:, k]) for k in range(X.shape[1])]
