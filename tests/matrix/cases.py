@@ -179,7 +179,10 @@ class _Recorded:
             rest[name] = frame.f_locals[name]
         if code.co_flags & inspect.CO_VARKEYWORDS:
             rest |= frame.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
-        if isinstance(model, BaseEstimator):
+        answers = any(
+            hasattr(model, name) for name in ("transform", "predict", "kneighbors", "find")
+        )
+        if isinstance(model, BaseEstimator) and answers:  # HDBSCAN only labels its own rows
             rest = {name: value for name, value in rest.items() if value is not None}
             shape = tuple(getattr(X, "shape", ()))
             self.found.setdefault(f"{model} {shape} {sorted(rest)}", Case(model, X, rest))

@@ -44,6 +44,16 @@ REFUSALS = [
         "estimators that are not in `seraph.persist.TRUSTED`, such as scikit-learn's searches",
     ),
     (
+        r"its callback holds",
+        ["save_and_load"],
+        "a learner with a `callback`, which is code: set it to None first",
+    ),
+    (
+        r"Can't pickle",
+        ["pickled", "another_process"],
+        "a `callback` that pickle cannot find by its name: define it in a module",
+    ),
+    (
         r"has a graph|cannot convert|[Nn]o ONNX graph exists",
         ["onnx"],
         "steps and kernels for which there is no graph: the message names them",
@@ -93,6 +103,16 @@ REFUSALS = [
         r"there are only rows",
         ["fold"],
         "`quadruplets` of `LSML`, which name rows of the whole table: pass `Marks`",
+    ),
+    (
+        r"graph must have one row and one column",
+        ["fold"],
+        "a `graph` passed to `fit`, of which scikit-learn cuts the rows alone",
+    ),
+    (
+        r"0 labeled pairs of \d+ rows cannot be split",
+        ["fold"],
+        "marks without a pair, such as a single triplet",
     ),
 ]
 
