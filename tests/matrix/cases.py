@@ -182,7 +182,7 @@ class _Recorded:
         answers = any(
             hasattr(model, name) for name in ("transform", "predict", "kneighbors", "find")
         )
-        if isinstance(model, BaseEstimator) and answers:  # HDBSCAN only labels its own rows
+        if isinstance(model, BaseEstimator) and is_asked:
             rest = {name: value for name, value in rest.items() if value is not None}
             shape = tuple(getattr(X, "shape", ()))
             self.found.setdefault(f"{model} {shape} {sorted(rest)}", Case(model, X, rest))
