@@ -179,10 +179,8 @@ class _Recorded:
             rest[name] = frame.f_locals[name]
         if code.co_flags & inspect.CO_VARKEYWORDS:
             rest |= frame.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
-        answers = any(
-            hasattr(model, name) for name in ("transform", "predict", "kneighbors", "find")
-        )
-        if isinstance(model, BaseEstimator) and is_asked:
+        asked = ("transform", "predict", "kneighbors", "find")  # HDBSCAN labels its own rows
+        if isinstance(model, BaseEstimator) and any(hasattr(model, name) for name in asked):
             rest = {name: value for name, value in rest.items() if value is not None}
             shape = tuple(getattr(X, "shape", ()))
             self.found.setdefault(f"{model} {shape} {sorted(rest)}", Case(model, X, rest))
