@@ -153,9 +153,7 @@ def is_public(name: list[str]) -> bool:
 )
 def test_an_application_imports_public_names_its_own_room_and_utils(path):
     """So it is an example of what users can build on the library."""
-    foreign = [
-        name for name in imported_names(path) if name[1] not in (room_of(path), "_utils")
-    ]
+    foreign = [name for name in imported_names(path) if name[1] not in (room_of(path), "_utils")]
     private = [".".join(name) for name in foreign if not is_public(name)]
     assert not private, private
 
