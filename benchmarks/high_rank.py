@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 
+from seraph import Marks
 from seraph._engine import Settings, learn
 from seraph._marks import PairLabels
 from seraph._sweep import PointsInMemory
@@ -25,7 +26,7 @@ def task(n, m, seed):
     i, j = i[i != j], j[i != j]
     alike = y[i] == y[j]
     some = np.concatenate([np.flatnonzero(alike == kind)[:50] for kind in (True, False)])
-    return X, PairLabels.make(n, None, np.column_stack([i, j])[some], alike[some])
+    return X, PairLabels.make(n, None, Marks(np.column_stack([i, j])[some], alike[some], rows=n))
 
 
 def main(max_iter):

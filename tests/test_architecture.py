@@ -271,7 +271,7 @@ def holds_points(value: object) -> bool:
     )
 
 
-def test_a_row_passes_through_at_most_8_files_on_its_way_to_the_first_pair_term():
+def test_a_row_passes_through_at_most_10_files_on_its_way_to_the_first_pair_term():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(N_ROWS, 3)), np.r_[np.arange(10) % 3, np.full(27, -1)]
     learner = seraph.SERAPH(backend="numpy")
@@ -285,10 +285,6 @@ def test_a_row_passes_through_at_most_8_files_on_its_way_to_the_first_pair_term(
         name = file.relative_to(ROOT).as_posix()
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         arguments = [frame.f_locals.get(argument) for argument in names]
-        if name == "_utils/_typing.py":
-            return  # `computed_once` runs a property of the file that has the points
-        if name == "_marks/_labels.py":
-            return  # asks for the names of the rows, and looks at none
         is_term = name == last and code.co_name in ("negative_entropy", "cross_entropy")
         if name not in files and (is_term or any(map(holds_points, arguments))):
             files.append(name)
@@ -301,7 +297,7 @@ def test_a_row_passes_through_at_most_8_files_on_its_way_to_the_first_pair_term(
         sys.setprofile(before)
     assert files[0] == "_estimators/_seraph.py"
     assert files.pop() == last
-    assert len(files) <= 8, ", ".join(files)
+    assert len(files) <= 10, ", ".join(files)
 
 
 def test_the_drawing_shows_every_room_and_imports_run_downward():

@@ -67,7 +67,7 @@ ARGUMENTS = {
 # Those that learn nothing from labels.
 UNSUPERVISED = {Covariance, Euclidean}
 EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
-# Where much of the code is shared by all, four of them are enough for `make test`.
+# Where much of the code is shared by all, two of them are enough for `make test`.
 SAMPLE = {SERAPH, ITML}
 SOME = pytest.mark.parametrize(
     "Estimator",

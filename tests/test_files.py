@@ -120,3 +120,17 @@ def test_a_folder_that_vanishes_is_not_passed_over_in_silence(tmp_path, monkeypa
     monkeypatch.setattr(os, "replace", too_late)
     with pytest.raises(FileNotFoundError):
         write_whole(folder / "model.skops", "text")
+
+
+def test_a_file_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "table.md"
+    path.write_text("old")
+
+    def fail(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]

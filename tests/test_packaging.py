@@ -192,7 +192,7 @@ def test_every_package_that_is_imported_is_declared():
 
 def test_the_pinned_versions_name_no_package_index():
     pins = (ROOT / "constraints" / "dev.txt").read_text()
-    assert "torch==2.13.0" in pins
+    assert re.search(r"^torch==", pins, re.MULTILINE)
     assert not re.search(r"https?:|file:|index-url|find-links", pins)
 
 

@@ -1,7 +1,5 @@
 """The reproduction: protocol, statistics, resuming a run, and what it writes."""
 
-import csv
-import io
 import json
 import re
 
@@ -9,22 +7,15 @@ import numpy as np
 import pytest
 
 from benchmarks.paper import PARTS, Plan, Record, claims, reproduce, run, table2
-from benchmarks.paper.__main__ import main
-from benchmarks.paper._experiment import load_records
 from benchmarks.paper._figures import fit_sparsity
 from benchmarks.paper._methods import COUNTERPART, METHODS
 from benchmarks.paper._protocol import SCALINGS, sample_task, scaled
 from benchmarks.paper._reproduce import pair_counts
 from benchmarks.paper._tables import (
     comparable,
-    grid,
     published,
     significant,
-    to_csv,
-    to_latex,
-    to_markdown,
 )
-from seraph._utils._files import write_whole
 from seraph.datasets import TASKS, load_task
 
 SMALL = Plan(tasks=("iris", "mnist-1-7"), methods=("euclidean", "itml", "hyper"), samplings=2)
@@ -162,16 +153,6 @@ def test_cells_know_their_distance_from_the_paper():
     assert cell.difference == pytest.approx(expected)
 
 
-def test_all_formats_carry_the_same_figures():
-    table = table2(fake_records({"euclidean": 9.0, "hyper": 5.0}))
-    rows = list(csv.DictReader(io.StringIO(to_csv(table))))
-    assert len(rows) == 4
-    mean = f"{table['hyper', 'iris'].mean:.2f}"
-    assert f"{float(rows[1]['mean']):.2f}" == mean
-    assert f"**{mean}" in to_markdown(grid(table, bold="**{0}**"))
-    assert rf"\mathbf{{{mean} \pm" in to_latex(table)
-
-
 # Running, interrupting, resuming
 
 
@@ -186,53 +167,6 @@ def test_a_run_yields_every_record_once(small_run):
     assert len(records) == SMALL.size() == 12
     assert len({(r.task, r.method, r.sampling) for r in records}) == 12
     assert all(0 <= r.error <= 100 and r.seconds >= 0 for r in records)
-
-
-@pytest.mark.slow
-def test_the_number_of_jobs_does_not_change_the_records(small_run, tmp_path):
-    assert keys(run(SMALL, tmp_path, jobs=2)) == keys(small_run[1])
-
-
-def test_an_interrupted_run_is_resumed(small_run, tmp_path, monkeypatch):
-    folder, records = small_run
-    lines = (folder / "records.jsonl").read_text().splitlines(keepends=True)
-    path = tmp_path / "records.jsonl"
-    path.write_text("".join(lines[:6]) + lines[6][:20])  # cut off in the middle of a line
-    computed = []
-    import benchmarks.paper._experiment as experiment
-
-    real = experiment.evaluate
-    monkeypatch.setattr(experiment, "evaluate", lambda s, m: (computed.append(m), real(s, m))[1])
-    assert keys(run(SMALL, tmp_path)) == keys(records)
-    assert len(computed) == 12 - 5
-    assert len(load_records(path, SMALL)) == 12
-    computed.clear()
-    assert keys(run(SMALL, tmp_path)) == keys(records)
-    assert computed == []
-
-
-def test_a_folder_of_another_seed_or_scaling_is_refused(small_run):
-    folder, _ = small_run
-    for change, name in (({"seed": 1}, "seed"), ({"scaling": "raw"}, "scaling")):
-        other = Plan(SMALL.tasks, SMALL.methods, SMALL.samplings, **change)
-        with pytest.raises(ValueError, match=f"{name}.*choose another output folder"):
-            list(run(other, folder))
-
-
-def test_a_file_is_written_completely_or_not_at_all(tmp_path, monkeypatch):
-    import os
-
-    path = tmp_path / "table.md"
-    path.write_text("old")
-
-    def fail(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(KeyboardInterrupt):
-        write_whole(path, "new")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
 
 
 # Everything together
@@ -273,34 +207,3 @@ def test_sparsity_lowers_the_error_on_the_artificial_sets(which):
     euclidean, gdm, ours = np.mean(errors, axis=0)
     assert ours < gdm - 5
     assert ours < euclidean - 5
-
-
-def test_the_command_prints_our_figures_beside_the_papers(tmp_path, capsys):
-    main(
-        ["table2", "--samplings", "2", "--tasks", "iris", "--methods", "euclidean", "hyper",
-         "--out", str(tmp_path / "out")]
-    )  # fmt: skip
-    said = capsys.readouterr().out
-    assert "SERAPH hyper" in said
-    assert "5.31" in said
-    assert (tmp_path / "out" / "report.html").exists()
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["table3"],
-        ["table2", "--tasks", "moons"],
-        ["table2", "--methods", "svm"],
-        ["table1", "--scaling", "log"],
-        ["table1", "--samplings", "1"],
-    ],
-    ids=lambda arguments: arguments[-1],
-)
-def test_bad_arguments_are_named_and_nothing_is_written(arguments, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 2
-    assert arguments[-1] in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []

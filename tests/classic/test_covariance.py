@@ -44,8 +44,3 @@ def test_directions_without_variance_are_left_out(shape):
     expected = pdist(X, "mahalanobis", VI=np.linalg.pinv(np.cov(X.T), rcond=1e-10))
     assert_allclose(pdist(learner.transform(X)), expected)
     assert_allclose(np.cov(learner.transform(X).T), np.eye(rank), atol=1e-9)
-
-
-def test_refuses_points_that_coincide():
-    with pytest.raises(ValueError, match="All 5 rows of X are the same point"):
-        Covariance().fit(np.full((5, 3), 0.1))

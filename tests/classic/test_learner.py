@@ -1,14 +1,137 @@
-"""What `fit` of the classic learners checks, whatever a subclass forgets."""
+"""What holds of every classic learner, and what `fit` checks, whatever a subclass forgets."""
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from seraph import Marks
-from seraph.classic import LFDA, LMNN, NCA
+from seraph import Marks, classic
+from seraph.classic import GDM, ITML, LFDA, LMNN, NCA, SDML
 from seraph.classic._learner import ClassLabelLearner
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.arange(12) % 2
+
+
+def seeded(learner):
+    return learner.set_params(random_state=0) if hasattr(learner, "random_state") else learner
+
+
+ALL = [seeded(getattr(classic, name)()) for name in classic.__all__]
+SETTINGS = [
+    *ALL,
+    GDM(diagonal=True),
+    ITML(prior="covariance"),
+    NCA(n_components=1),
+    SDML(prior="covariance"),
+]
+
+
+def name_of(learner):
+    return type(learner).__name__
+
+
+def each(settings, *but):
+    kept = [learner for learner in settings if name_of(learner) not in but]
+    return pytest.mark.parametrize("learner", kept, ids=repr)
+
+
+def classes(rng, n=30, m=3):
+    """Points of three classes that overlap."""
+    y = np.arange(n) % 3
+    centers = np.diag([2.0, 4.0, 1.0]) @ np.eye(3, m)
+    return rng.normal(size=(n, m)) + centers[y], y
+
+
+def distances(learner, points, *known, to=None, **more):
+    """Distances of the points after a fit."""
+    return pdist(
+        clone(learner).fit(points, *known, **more).transform(points if to is None else to)
+    )
+
+
+# These follow the points; the others measure them in units of their own, whatever the points'.
+IN_THE_UNIT_OF_X = {"GMML", "ITML", "LRML", "MFDA", "SDML", "Euclidean"}
+
+
+@pytest.mark.parametrize("factor", [1e-100, 1e-3, 1e100])
+@each(SETTINGS, "LSML", "MLKR", "NCA")  # these weigh distances against a prior or each other
+def test_distances_grow_with_the_unit_of_the_points_or_not_at_all(learner, factor, rng, capsys):
+    points, y = classes(rng)
+    if learner.get_params().get("prior") == "covariance":  # the unit is that of the covariance
+        factor_of_distances = 1.0
+    else:
+        factor_of_distances = factor if name_of(learner) in IN_THE_UNIT_OF_X else 1.0
+    expected = factor_of_distances * distances(learner, points, y)
+    np.testing.assert_allclose(distances(learner, factor * points, y), expected, rtol=1e-5)
+    assert capsys.readouterr().out == ""
+
+
+# With these, only rows of known class count; the others look at all rows.
+@each(SETTINGS, "Covariance", "Euclidean", "GDM", "ITML", "LDM", "LFDA", "LRML", "MFDA", "MLKR")
+def test_unlabeled_rows_have_no_influence(learner, rng):
+    if learner.get_params().get("prior") == "covariance" or learner.get_params().get(
+        "n_components"
+    ):
+        return  # of all rows
+    points, y = classes(rng)
+    more = np.vstack([points[:10], 50.0 * rng.normal(size=(9, 3)), points[10:]])
+    some = np.concatenate([y[:10], np.full(9, -1), y[10:]])
+    expected = distances(learner, points, y)
+    np.testing.assert_allclose(distances(learner, more, some, to=points), expected, rtol=1e-9)
+
+
+@each(SETTINGS, "LFDA", "LMNN", "LSML", "MLKR", "NCA")  # classes alone; a sample of comparisons
+def test_labels_and_the_pairs_they_imply_say_the_same(learner, rng):
+    points, y = classes(rng)
+    i, j = np.triu_indices(len(y), 1)
+    marks = Marks(np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1), rows=points)
+    expected = distances(learner, points, y)
+    for some in (None, np.where(np.arange(30) < 12, y, -1)):
+        found = distances(learner, points, some, marks=marks)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-2 * expected.max())
+
+
+def odd_data():
+    rng = np.random.default_rng(1)
+    points, y = classes(rng, 24, 4)
+    yield "more features than rows", rng.normal(size=(10, 40)), np.arange(10) % 2
+    yield "three rows", points[:3], [0, 0, 1]
+    yield "one feature", points[:, :1], y
+    yield "constant features", np.column_stack([points, np.full(24, 0.1), np.zeros(24)]), y
+    yield "repeated rows", np.repeat(points[:6], 4, axis=0), np.repeat(y[:6], 4)
+    yield "rows in two classes", np.repeat(points[:12], 2, axis=0), np.tile([0, 1], 12)
+    yield "labels at random", points, rng.integers(3, size=24)
+    yield "classes far apart", points + 1e6 * y[:, np.newaxis], y
+    yield "classes of a point each", np.eye(3)[y] + 1e-9 * points[:, :3], y
+
+
+@pytest.mark.parametrize(
+    ("points", "y"), [case[1:] for case in odd_data()], ids=[case[0] for case in odd_data()]
+)
+@each(SETTINGS)
+@pytest.mark.filterwarnings("ignore:The learned metric is zero", "ignore:SDML", "ignore:ITML has")
+def test_odd_data_give_a_finite_metric(learner, points, y):
+    fitted = clone(learner).fit(points, y)
+    assert np.isfinite(fitted.components_).all()
+    assert np.isfinite(fitted.transform(points)).all()
+
+
+@each(ALL, "Euclidean", "MLKR", "SDML")  # have a metric that needs no distance
+def test_points_that_coincide_are_refused(learner):
+    with pytest.raises(ValueError, match=r"same point|coincide|do not differ"):
+        clone(learner).fit(np.full((6, 2), 0.1), [0, 0, 0, 1, 1, 1])
+
+
+@each([learner for learner in ALL if hasattr(learner, "max_iter")])
+def test_an_early_stop_is_told_and_counted(learner, rng):
+    points, y = classes(rng)
+    short = clone(learner).set_params(max_iter=1, tol=0)
+    with pytest.warns(ConvergenceWarning, match=rf"{name_of(learner)} has not converged"):
+        short.fit(points, y)
+    assert not short.converged_
+    assert short.n_iter_ == 1
 
 
 class Forgetful(ClassLabelLearner):
@@ -33,3 +156,17 @@ def test_marks_are_refused_by_learners_of_classes_alone(Learner):
     with pytest.raises(ValueError, match="does not learn from triplets"):
         Learner().fit(X, Y, marks=Marks(triplets=[[0, 1, 2]], rows=X))
     Learner().fit(X, Y, marks=marks)  # they follow from the classes
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")  # says scikit-learn
+@pytest.mark.parametrize("Learner", [LMNN, NCA])
+def test_labels_that_say_nothing_are_refused(Learner):
+    for y, message in (
+        (None, "target y is None"),
+        ([0] * 12, "needs at least two classes"),
+        (range(12), "with at least two members"),
+        ([0] + [-1] * 11, "No label+ed pair"),
+        ([0, 1], "y has 2 labels and X has 12 rows"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            Learner().fit(X, y)

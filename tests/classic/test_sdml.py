@@ -60,14 +60,6 @@ def test_the_largest_weight_makes_the_matrix_singular():
     assert_allclose(SDML(balance=0.7).fit(X, y).weight_, 0.7 * weight)
 
 
-@pytest.mark.parametrize("prior", ["identity", "covariance"])
-def test_the_shape_of_the_metric_does_not_depend_on_the_unit(prior):
-    X, y = blobs()
-    plain = SDML(prior=prior).fit(X, y).get_mahalanobis_matrix()
-    scaled = SDML(prior=prior).fit(1e3 * X, y).get_mahalanobis_matrix()
-    assert_allclose(scaled / np.trace(scaled), plain / np.trace(plain), atol=1e-6)
-
-
 @pytest.mark.parametrize("signs", [[1, 1], [-1, -1]], ids=["similar", "dissimilar"])
 def test_one_kind_of_pairs_is_enough(signs):
     X, _ = blobs()

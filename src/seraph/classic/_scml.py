@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
@@ -291,8 +293,12 @@ def local_directions(
     centers, d = Z[rows], min(_PER_REGION, m)
     n_centers = -(-(n_basis - m) // (d * len(_REGIONS)))
     if n_centers < len(rows):
-        clusters = KMeans(n_centers, n_init=1, random_state=random_state).fit(Z[rows])
-        centers = clusters.cluster_centers_
+        clusters = KMeans(n_centers, n_init=1, random_state=random_state)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", ConvergenceWarning
+            )  # fewer points differ, which is fine
+            centers = clusters.fit(Z[rows]).cluster_centers_
     widest = min(_REGIONS[-1], len(rows))
     nearest = NearestNeighbors(n_neighbors=widest).fit(Z[rows])
     order = np.argsort(owner, kind="stable")

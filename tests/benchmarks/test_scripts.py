@@ -1,0 +1,83 @@
+"""Each benchmark script starts, and measures for a second without an error."""
+
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.quick import few
+
+ROOT = Path(__file__).parents[2]
+# Arguments with which a script runs here: without a network, a GPU or packages of rivals. FOLDER
+# is an empty folder.
+SCRIPTS = {
+    "ask": ["--samplings", "1"],
+    "ask_sessions": ["--sessions", "1"],
+    "blas_threads": ["--points", "100", "--seconds", "1"],
+    "choosing_lam": ["1"],
+    "classic": ["1"],
+    "core": ["plain"],
+    "dask_out_of_core": ["FOLDER", "500", "20"],
+    "dask_tiles": [],
+    "duplicates_scale": ["300", "FOLDER"],
+    "embeddings": ["run", "--sets", "definitions-minilm", "--jobs", "1", "--out", "FOLDER"],
+    "evidence": ["run", "--sets", "iris", "--jobs", "1", "--out", "FOLDER"],
+    "growth": ["run", "FOLDER/records.jsonl", "--learner", "seraph", "--m", "4", "--seconds", "1"],
+    "high_rank": ["1"],
+    "later_marks": ["100", "1"],
+    "many_rows": ["time", "1000"],
+    "million_vectors": ["FOLDER"],
+    "paper": ["table2", "--samplings", "2", "--tasks", "iris", "--out", "FOLDER"],
+    "sampling": ["1"],
+    "search": [],
+    "sweeps": [],
+    "ten_million": ["FOLDER"],
+    "triplets": ["1"],
+}
+# These need a GPU, other people's packages or files.
+ELSEWHERE = {"decide", "duplicates", "fine_tuning", "gpu", "peers"}
+OF_THE_MAKEFILE = {"choosing_lam", "classic", "core", "paper", "sweeps"}
+# Ends the script with 0 after a second of its own processor time, or after ten by the clock, in
+# which it may wait for its workers.
+DRIVER = """
+import os, runpy, signal, sys
+import numpy, pandas, scipy, sklearn.ensemble
+import seraph.classic
+for kind, number, seconds in (
+    (signal.ITIMER_PROF, signal.SIGPROF, 1.0), (signal.ITIMER_REAL, signal.SIGALRM, 10.0)
+):
+    signal.signal(number, lambda *_: os._exit(0))
+    signal.setitimer(kind, seconds)
+name, *sys.argv[1:] = sys.argv[1:]
+runpy.run_module(name, run_name="__main__", alter_sys=True)
+"""
+
+
+def test_every_script_is_here():
+    found = {path.stem for path in (ROOT / "benchmarks").glob("*.py")} - {"__init__"}
+    found = {name for name in found if not name.startswith("plain_")}  # imported by others
+    found |= {path.parent.name for path in (ROOT / "benchmarks").glob("*/__main__.py")}
+    assert found == {*SCRIPTS, *ELSEWHERE}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no such timer")
+@pytest.mark.parametrize("name", few(sorted(SCRIPTS), OF_THE_MAKEFILE.__contains__))
+def test_a_script_runs_for_a_second(name, tmp_path):
+    arguments = [argument.replace("FOLDER", str(tmp_path)) for argument in SCRIPTS[name]]
+    with (tmp_path / "said.txt").open("w+") as said:
+        done = subprocess.Popen(
+            [sys.executable, "-c", DRIVER, f"benchmarks.{name}", *arguments],
+            cwd=ROOT,
+            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        code = done.wait()
+        with suppress(ProcessLookupError):
+            os.killpg(done.pid, signal.SIGKILL)  # its workers
+    assert code == 0, (tmp_path / "said.txt").read_text()[-2000:]
