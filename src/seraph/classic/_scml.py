@@ -295,9 +295,7 @@ def local_directions(
     if n_centers < len(rows):
         clusters = KMeans(n_centers, n_init=1, random_state=random_state)
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", ConvergenceWarning
-            )  # fewer points differ, which is fine
+            warnings.simplefilter("ignore", ConvergenceWarning)  # of points that coincide
             centers = clusters.fit(Z[rows]).cluster_centers_
     widest = min(_REGIONS[-1], len(rows))
     nearest = NearestNeighbors(n_neighbors=widest).fit(Z[rows])
