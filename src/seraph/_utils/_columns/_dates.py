@@ -15,7 +15,6 @@ from ._cells import is_date, is_text, without_empty
 DateUse = Literal["days", "parts"]
 # Whole dates and time stamps as people and programs write them; the day is first or the month is.
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$"
-_ZONE = r":\d{2}(?:[.,]\d+)?(?P<sign>[+-])(?P<h>\d{2}):?(?P<m>\d{2})$"
 _FORMATS = {
     r"^\d{8}$": ("%Y%m%d",),
     r"^\d{4}/\d{2}/\d{2}$": ("%Y/%m/%d",),
