@@ -280,12 +280,6 @@ def objects_of(lists, width):
     return table
 
 
-@pytest.mark.parametrize("weight", [1e101, 1e308, 1e-101, 5e-324])
-def test_weights_whose_sums_would_overflow_or_vanish_are_refused(weight):
-    with pytest.raises(ValueError, match=r"from 1e-100 to 1e\+100, or 0; got .* at 1"):
-        Marks([[0, 1], [0, 2]], [1, 1], weights=[1.0, weight], rows=3)
-
-
 @pytest.mark.parametrize("row", [2.0**53, float(2**60)])
 def test_row_numbers_that_floats_may_have_rounded_are_refused(row):
     with pytest.raises(ValueError, match="floats are rounded"):
@@ -548,45 +542,51 @@ def test_rows_are_a_number_names_or_a_table(kind):
     assert (marks.names is None) if names is None else (marks.names.tolist() == names)
 
 
-BAD_ROWS = {
-    "negative": (-1, ValueError, "at least 0; got -1"),
-    "flag": (True, TypeError, "a number of rows, one name per row, or the table.*got True"),
-    "nothing": (None, TypeError, "got None"),
-    "half": (2.5, TypeError, r"got 2\.5"),
-    "twice": (["a", "b", "a"], ValueError, "row 2 'a' is that of row 0, too"),
-    "missing": (["a", None, "b"], ValueError, "row 1 is missing"),
-    "nan": ([1.0, 2.0, np.nan], ValueError, "row 2 is missing"),
-    "no names": ([{}, {}], ValueError, "row 0 has {}"),
-    "index": (pd.DataFrame({"x": [1, 2]}, index=["a", "a"]), ValueError, "The index must name"),
-}
+# Arguments that are refused: pairs, labels, rows and more; and the words.
+WHICH = "rows must say which table the marks are about.*got"
+REFUSED = {
+    **{
+        f"rows: {rows!r}"[:40]: ({"rows": rows}, TypeError, WHICH)
+        for rows in (None, True, 2.0, np.float64(2.0), "abc", b"abc", object())
+    },
+    **{
+        f"rows: 1e{len(str(abs(n))) - 1}": ({"rows": n}, ValueError, "rows must be a number of")
+        for n in (-1, 10**30, 10**4000)
+    },
+    **{
+        f"weight {weight:g}": (
+            {"weights": [weight], "rows": NAMES}, ValueError, r"from 1e-100 to 1e\+100, or 0; got",
+        )
+        for weight in (1e101, 1e308, 1e-101, 5e-324)
+    },
+    "twice": ({"rows": ["a", "b", "a"]}, ValueError, "row 2 'a' is that of row 0, too"),
+    "missing": ({"rows": ["a", None, "b"]}, ValueError, "row 1 is missing"),
+    "nan": ({"rows": [1.0, 2.0, np.nan]}, ValueError, "row 2 is missing"),
+    "no names": ({"rows": [{}, {}]}, ValueError, "row 0 has {}"),
+    "index": (
+        {"rows": pd.DataFrame({"x": [1, 2]}, index=["a", "a"])}, ValueError, "The index must name",
+    ),
+    "itself": ({"pairs": [["bob", "bob"]]}, ValueError, r"pairs\[0\] pairs row 'bob' with itself"),
+    "both": (
+        {"pairs": [["ann", "bob"], ["bob", "ann"]], "labels": [1, 0]}, ValueError,
+        r"\('ann', 'bob'\) is marked both similar",
+    ),
+    "one name": ({"pairs": [["ann"]]}, ValueError, r"two names of rows each; got shape \(1, 1\)"),
+    "flags": ({"pairs": [[True, False]]}, ValueError, "names row True"),
+    "a list": ({"pairs": [[["ann"], "bob"]]}, ValueError, "names row|shape"),
+    "no labels": ({"labels": None}, ValueError, "without labels"),
+    "triplet": (
+        {"pairs": None, "labels": None, "triplets": [["ann", "bob", "ann"]]}, ValueError,
+        r"\('ann', 'bob', 'ann'\).*the three must differ",
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("flaw", BAD_ROWS)
-def test_bad_rows_are_refused(flaw):
-    rows, error, message = BAD_ROWS[flaw]
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_meant_is_refused_in_words(case):
+    arguments, error, message = REFUSED[case]
     with pytest.raises(error, match=message):
-        Marks([["a", "b"]], [1], rows=rows)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "labels", "message"),
-    [
-        ([["bob", "bob"]], [1], r"pairs\[0\] pairs row 'bob' with itself"),
-        ([["ann", "bob"], ["bob", "ann"]], [1, 0], r"\('ann', 'bob'\) is marked both similar"),
-        ([["ann"]], [1], r"two names of rows each; got shape \(1, 1\)"),
-        ([[True, False]], [1], "names row True"),
-        ([[["ann"], "bob"]], [1], "names row|shape"),
-        ([["ann", "bob"]], None, "without labels"),
-    ],
-)
-def test_bad_marks_by_name_are_refused(pairs, labels, message):
-    with pytest.raises(ValueError, match=message):
-        Marks(pairs, labels, rows=NAMES)
-
-
-def test_triplets_by_name_must_differ():
-    with pytest.raises(ValueError, match=r"\('ann', 'bob', 'ann'\).*the three must differ"):
-        Marks(triplets=[["ann", "bob", "ann"]], rows=NAMES)
+        Marks(**{"pairs": [["ann", "bob"]], "labels": [1], "rows": NAMES} | arguments)
 
 
 def test_something_else_than_marks_is_refused():
@@ -641,15 +641,3 @@ def test_the_names_of_a_table_come_before_its_numbers():
     table = {"i": [0], "j": [1], "id_i": ["eve"], "id_j": ["bob"], "similar": [1]}
     assert Marks.from_frame(table, rows=NAMES).pairs.tolist() == [[1, 4]]
     assert Marks.from_frame(table, rows=5).pairs.tolist() == [[0, 1]]
-
-
-@pytest.mark.parametrize("wrong", [None, 2.0, np.float64(2.0), "abc", b"abc", True, object()])
-def test_rows_that_are_no_rows_are_refused(wrong):
-    with pytest.raises(TypeError, match=r"rows must say which table the marks are about.*got"):
-        Marks([[0, 1]], [1], rows=wrong)
-
-
-@pytest.mark.parametrize("number", [-1, 10**30, 10**5000], ids=["-1", "1e30", "1e5000"])
-def test_no_table_has_so_many_rows(number):
-    with pytest.raises(ValueError, match="rows must be a number of rows"):
-        Marks([[0, 1]], [1], rows=number)
