@@ -7,7 +7,7 @@ cost no sum over the pairs. With many points the graph is that of a few thousand
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
@@ -45,11 +45,14 @@ class Neighborhood:
         Orthonormal columns: the span in the solvers' coordinates.
     labels : PairLabels or None
         What is known about these points.
+    dtype : dtype of floats
+        Type in which the points came.
     """
 
     points: Array
     span: Array
     labels: PairLabels | None
+    dtype: np.dtype[Any]
 
     @classmethod
     def of(cls, coordinates: Coordinates, labels: PairLabels) -> Self | None:
@@ -60,11 +63,11 @@ class Neighborhood:
         span = directions[:, variances > _NULL * variances[-1]]
         rows = _choose_rows(coordinates, labels)
         points = coordinates.take(rows).astype(np.float64) / np.sqrt(variances.sum())
-        return cls(points @ span, span, labels.among(rows))
+        return cls(points @ span, span, labels.among(rows), coordinates.array.dtype)
 
     def graph(self) -> sparse.csr_array:
         """Join each point to its nearest neighbors."""
-        return neighbor_graph(self.points, _NEIGHBORS)
+        return neighbor_graph(self.points, _NEIGHBORS, self.dtype)
 
     def target(self, graph: sparse.csr_array, coordinates: Coordinates) -> Array:
         """Return the sum of the Euclidean metric and that of LRML, of equal total variance.
@@ -133,15 +136,16 @@ def _choose_rows(coordinates: Coordinates, labels: PairLabels) -> Array:
     Each kind is evenly spaced in the order of norms, so that the choice does not depend on the
     order of the rows.
     """
-    norms = coordinates.squared_norms()
-    order = np.argsort(norms, kind="stable")
-    chosen = np.zeros(len(norms), dtype=bool)
+    order = coordinates.rows_by_norm()
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    chosen = np.zeros(len(order), dtype=bool)
     chosen[_space(order, max(_ROWS, 2 * coordinates.array.shape[1]))] = True
     chosen[_space(order[labels.codes[order] >= 0], _LABELED)] = True
     for marked in (labels.pairs, labels.triplets):
-        by_norm = np.argsort(norms[marked].sum(axis=1), kind="stable")
+        by_norm = np.argsort(place[marked].sum(axis=1), kind="stable")
         chosen[marked[_space(by_norm, _LABELED)]] = True
-    return order[chosen[order]]
+    return np.flatnonzero(chosen)
 
 
 def _space(rows: Array, count: int) -> Array:
