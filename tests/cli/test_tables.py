@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from seraph._apps.cli._tables import check_output, csv_text, read_pairs, read_table, write_table
 from seraph._apps.cli._tables._csv import as_utf8, parse_csv, separator_of
-from seraph._columns._numbers import Faults, to_numbers
+from seraph._utils._columns._numbers import Faults, to_numbers
 
 
 def cells(data, separator=None):

@@ -23,10 +23,11 @@ from seraph._apps.cli._console import warnings_as_notes
 from seraph._apps.cli._models import SavedModel
 from seraph._apps.cli._summary import rank_text, share_rows
 from seraph._apps.cli._tables import read_table
-from seraph._columns._dates import date_features, parse_dates
-from seraph._columns._notes import column_rows, feature_names, looks_like_ids
-from seraph._columns._numbers import Faults, to_numbers
-from seraph._columns._prepare import Preparation
+from seraph._utils._columns._dates import date_features, parse_dates
+from seraph._utils._columns._ids import looks_like_ids
+from seraph._utils._columns._notes import column_rows, feature_names
+from seraph._utils._columns._numbers import Faults, to_numbers
+from seraph._utils._columns._prepare import Preparation
 from tests.helpers.command import assert_refused, seraph
 from tests.helpers.quick import few
 

@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from seraph import SERAPH, Marks, MarksKFold
 from seraph._base import MahalanobisLearner
 from seraph._estimators._classifier import MetricClassifier
-from seraph._estimators._quantities import is_quantity
 from seraph._estimators._rules import WIDTHS, C
+from seraph._utils._quantities import is_quantity
 from seraph.classic import LMNN, MLKR, Euclidean
 from tests.helpers.quick import few
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from .. import _solvers as solvers
 from .._marks import PairLabels
-from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, one_blas_thread, workers
+from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, workers
+from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._base import Blend
-from .._decisions import assign_folds, choose_shared_points
+from .._decisions import assign_folds
 from .._engine import (
     Journal,
     Settings,
@@ -31,6 +31,7 @@ from .._engine import (
 )
 from .._marks import Marks, PairLabels
 from .._sweep import PointsInMemory
+from .._utils._folds import choose_shared_points
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed, shown
 from .._utils._warnings import warn

@@ -24,12 +24,12 @@ from .._decisions import (
 )
 from .._engine import check_graph
 from .._marks import Marks, PairLabels
+from .._utils._directions import check_directions
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_choice, check_number, shown
 from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
 from ._models import (
-    check_directions,
     check_estimator,
     fit_model,
     from_device,

@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sweep import in_memory
+from .._utils._rows import as_array
 from .._utils._typing import Array
+from .._utils._unknown import is_unknown
 from .._utils._validation import check_number, shown
-from ._answers import check_size, is_unknown, pair_likeness
+from ._answers import check_size, pair_likeness
 from ._classes import number_classes, read_classes
 from ._columns import exact_column
 from ._given import find_present
-from ._rows import Rows, as_array
+from ._rows import Rows
 
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
 # Evidence that nobody has stated leaves a doubt, so that it contradicts no mark.

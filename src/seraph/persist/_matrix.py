@@ -17,6 +17,7 @@ from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
 
 from .._base import MahalanobisLearner, map_points
+from .._utils._directions import needs_unit_length
 from .._utils._files import write_whole
 from .._utils._optional import optional_module
 from .._utils._validation import as_numbers, shown
@@ -175,11 +176,6 @@ def export(
         "safetensors.numpy", ".safetensors files need safetensors", "save"
     )
     return write_whole(path, safetensors.save({"W": W}, metadata=metadata))
-
-
-def needs_unit_length(model: BaseEstimator) -> bool:
-    """Return whether a model scales points to unit length before anything else."""
-    return isinstance(flat_steps(model)[0], Normalizer)
 
 
 class _Linear(NamedTuple):

@@ -12,10 +12,10 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from .._decisions import deal_classes
-from .._decisions._threshold import Interval
-from .._marks import Rows
-from .._utils._typing import Array
+from .._utils._folds import deal_classes
+from .._utils._questions import open_questions, spread_evenly, without_repeats
+from .._utils._rows import row_numbers
+from .._utils._typing import Array, Interval
 from .._utils._validation import check_number, check_seed, shown
 from ._answers import Answers
 from ._candidates import neighbor_pairs, rarest_terms
@@ -23,7 +23,6 @@ from ._columns import as_columns, stacked
 from ._groups import best_partners, grouped, pairs_within
 from ._line import Curves, Line, outcome
 from ._model import PairModel
-from ._questions import open_questions, spread_evenly, without_repeats
 from ._similarities import Similarities
 
 _FOLDS = 10
@@ -369,11 +368,11 @@ class DuplicateFinder(BaseEstimator):
         if self.links_ and rows.ndim == 2 and rows.shape[1] == 2:
             sizes = (self.n_, self.n_all_ - self.n_)
             sides = [
-                Rows(size).numbers(side[:, np.newaxis], width=1)[:, 0]
+                row_numbers("pairs", side[:, np.newaxis], 1, size)[:, 0]
                 for side, size in zip(rows.T, sizes, strict=True)
             ]
             rows = np.column_stack([sides[0], sides[1] + self.n_])
-        return Answers.of(self.n_all_, Rows(self.n_all_).numbers(rows, width=2), answers)
+        return Answers.of(self.n_all_, row_numbers("pairs", rows, 2, self.n_all_), answers)
 
     def _named(self, pairs: Array) -> Array:
         """Return pairs as the user numbers them."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._sweep import one_blas_thread
+from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 
 # Chosen on four public sets (Fodors-Zagats, DBLP-ACM, Abt-Buy, Chicago sites) with 25, 50 and 100

@@ -77,7 +77,7 @@ def compare(request: CompareRequest) -> None:
     encoder = preparation.encoder(examples.features)
     points = np.asarray(encoder.transform(examples.features.points), dtype=np.float64)
     scores, failed = _cross_validate(
-        methods, points, examples.known.codes, request.repeats, request.seed
+        methods, points, examples.codes, request.repeats, request.seed
     )
     rows, verdict = _rows(scores), _verdict(scores)
     if request.output is not None:
@@ -126,7 +126,7 @@ def _methods(wanted: list[str] | None) -> dict[str, Any]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
-    from ..._estimators import MetricClassifier
+    from ... import MetricClassifier
     from ._learners import learners, make_learner
 
     names = [*wanted, "euclidean"] if wanted else learners()

@@ -274,7 +274,7 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
 
 def show_preparation(noted: dict[str, Any]) -> None:
     """Print what became of the columns of a table, if any is not used as it is."""
-    from ..._columns._notes import column_rows
+    from ..._utils._columns._notes import column_rows
 
     rows = column_rows(noted)
     if len(rows) > 1:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._columns._prepare import Features
-from ..._estimators._quantities import warn_of_quantity
-from ..._marks import Marks, PairLabels
+from ... import Marks
+from ..._utils._columns._prepare import Features
+from ..._utils._quantities import warn_of_quantity
+from ..._utils._rows import implied_by_classes
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
 from ._answered import answered_classes, rows_by_content, test_weights
 from ._rows import renumbered, sample_rows
@@ -59,9 +60,9 @@ class Examples:
         return Marks(self.pairs, self.similar, rows=len(self.features.kept))
 
     @computed_once
-    def known(self) -> PairLabels:
-        """Labels and pairs together."""
-        return PairLabels.make(len(self.features.kept), self.labels, self.marks)
+    def codes(self) -> IntArray:
+        """Class code of each row, -1 where the class is unknown."""
+        return _class_codes(self.labels, len(self.features.kept))
 
     @classmethod
     def read(
@@ -75,7 +76,8 @@ class Examples:
         pairs, similar = marked_pairs(table, pairs_file, request.id_column)
         _check_labels(table, labels, len(pairs), request.label, pairs_file)
         # On all rows, so that a contradiction is named by the rows of the table.
-        PairLabels.make(table.n_rows, labels, Marks(pairs, similar, rows=table.n_rows))
+        marks = Marks(pairs, similar, rows=table.n_rows)
+        implied_by_classes(marks.pairs, marks.labels, _class_codes(labels, table.n_rows))
         needed = _needed(pairs, labels, request.sample, request.seed)
         rows = sample_rows(table.n_rows, request.sample, needed, request.seed)
         some = table if len(rows) == table.n_rows else table.take(rows)
@@ -93,13 +95,33 @@ class Examples:
         weights = test_weights(pairs_file, len(whole))
         weights = None if weights is None else weights[whole]
         examples = cls(table.path, features, labels, pairs, similar[whole], weights)
-        if examples.known.n_dissimilar == 0:
+        n_similar, n_dissimilar = examples.count_pairs()
+        if n_similar and not n_dissimilar:
             raise ValueError(
-                f"{table.path}: all {examples.known.n_similar} labeled pairs are similar, so "
+                f"{table.path}: all {n_similar} labeled pairs are similar, so "
                 "nothing keeps points apart: label rows of a second class (-1 means no label), or "
                 "mark pairs that are not alike."
             )
         return examples
+
+    def count_pairs(self) -> tuple[int, int]:
+        """Return the numbers of similar and of dissimilar pairs, by labels and marks."""
+        marks = self.marks
+        left = ~implied_by_classes(marks.pairs, marks.labels, self.codes)
+        sizes = np.bincount(self.codes[self.codes >= 0])
+        together = int(np.sum(sizes * (sizes - 1) // 2))
+        n_labeled = int(sizes.sum())
+        apart = n_labeled * (n_labeled - 1) // 2 - together
+        return together + int(marks.similar[left].sum()), apart + int((~marks.similar)[left].sum())
+
+
+def _class_codes(labels: Array | None, n: int) -> IntArray:
+    """Number the classes of `n` rows from 0; -1 where the label is None."""
+    codes: IntArray = np.full(n, -1, dtype=np.intp)
+    if labels is not None:
+        known = np.array([value is not None for value in labels], dtype=bool)
+        codes[known] = np.unique(labels[known].astype(str), return_inverse=True)[1]
+    return codes
 
 
 def marked_pairs(

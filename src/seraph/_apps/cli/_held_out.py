@@ -15,9 +15,9 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
-from ..._decisions import choose_shared_points, choose_threshold, deal_classes, row_distances
-from ..._estimators._classifier import MetricClassifier
-from ..._marks import Marks
+from ... import Marks, MetricClassifier
+from ..._utils._folds import choose_shared_points, deal_classes
+from ..._utils._threshold import choose_threshold
 from ..._utils._typing import Array, BoolArray, IntArray
 
 FOLDS = 5
@@ -292,7 +292,7 @@ def held_out_pair_errors(
             learned = clone(learner).fit(points[rows], marks=known)
         right = [
             (distances[held] <= choose_threshold(distances[kept], similar[kept])) == similar[held]
-            for distances in (row_distances(learned, points, pairs), euclidean)
+            for distances in (learned.pair_distance(pairs, points), euclidean)
         ]
         results.append(np.array(right))
         after_fold()

@@ -13,7 +13,7 @@ from ._console import check_tables_out, command, free_name, put_table, result, s
 from ._requests import ModelRequest
 
 if TYPE_CHECKING:
-    from ..._utils._typing import Array, FloatArray
+    from ..._utils._typing import Array, FloatArray, IntArray
     from ._models import SavedModel
     from ._tables import InputTable
 
@@ -129,8 +129,9 @@ class _Votes:
         """Classify the rows of a table by the labels of a source, which may be the same table."""
         import numpy as np
         from scipy.spatial.distance import cdist
+        from sklearn.preprocessing import FunctionTransformer
 
-        from ..._estimators._rules import LabeledRows
+        from ... import MetricClassifier
 
         if labels is None:
             raise ValueError(_no_labels(fitted, source))
@@ -150,7 +151,9 @@ class _Votes:
 
         new = mapped(table)
         seen = new if source is table else mapped(source)
-        shares = LabeledRows.of(seen, known, codes, "auto").probabilities(new, "auto")
+        target: IntArray = np.full(len(known), -1)
+        target[known] = codes
+        shares = MetricClassifier(FunctionTransformer()).fit(seen, target).predict_proba(new)
         given = np.zeros(table.n_rows, dtype=bool)
         if source is table:
             given = known

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._columns._cells import and_more
-from ..._columns._notes import feature_names
+from ..._utils._columns._cells import and_more
+from ..._utils._columns._notes import feature_names
 from ..._utils._typing import Array, FloatArray, computed_once
 from ._console import show
 
 if TYPE_CHECKING:
-    from ..._columns._prepare import Features, Preparation
+    from ..._utils._columns._prepare import Features, Preparation
     from ._examples import Examples
     from ._held_out import HeldOutErrors
 

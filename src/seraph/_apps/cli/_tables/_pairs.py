@@ -7,8 +7,8 @@ from math import isnan
 
 import numpy as np
 
-from ...._columns._cells import MISSING, cell_text
-from ...._columns._table import InputTable
+from ...._utils._columns._cells import MISSING, cell_text
+from ...._utils._columns._table import InputTable
 from ...._utils._typing import BoolArray, IntArray
 
 _ANSWERS = {

@@ -17,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from ...._columns._cells import columns_of
-from ...._columns._table import InputTable, NamedColumns, PlainArray, check_column, stack
+from ...._utils._columns._cells import columns_of
+from ...._utils._columns._table import InputTable, NamedColumns, PlainArray, check_column, stack
 from ...._utils._typing import Array
 from ._csv import as_utf8, check_distinct, csv_names, parse_csv, separator_of
 from ._databases import query_columns, query_database

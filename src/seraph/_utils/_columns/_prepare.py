@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from .._utils._typing import IntArray, computed_once
-from .._utils._warnings import warn
+from .._typing import IntArray, computed_once
+from .._warnings import warn
 from ._cells import and_more
 from ._dates import DateUse, date_names, read_dates
+from ._ids import UNNAMED
 from ._notes import (
     AMONG_NUMBERS,
     CONSTANT,
     DATE_WORDS,
     FILLED_IN,
     LISTED,
-    UNNAMED,
     about_text,
     overruling,
     unnamed_row_numbers,
@@ -223,6 +223,22 @@ class Preparation:
         from sklearn.pipeline import Pipeline
 
         return Pipeline(self.steps(features) or [_as_they_are()]).fit(features.points)
+
+    def fitted(self, features: Features, encoder: Any) -> dict[str, Any]:
+        """Return the fitted attributes of a `TablePreparer` with these decisions."""
+        return {
+            "encoder_": encoder,
+            "columns_": features.uses(self.impute),
+            "reading_": {
+                "categories": list(features.categories),
+                "dates": dict(features.dates),
+                "formats": dict(features.formats),
+                "decimals": dict(features.decimals),
+                "missing": self.impute in ("median", "knn"),
+            },
+            "n_features_in_": len(features.from_names),
+            "feature_names_in_": np.array(features.from_names, dtype=object),
+        }
 
 
 def _as_they_are() -> tuple[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._utils._typing import FloatArray
+from .._typing import FloatArray
 from ._cells import LISTED, UNKNOWN, is_date, is_text, listed, quoted, without_empty
 from ._dates import parse_dates
 

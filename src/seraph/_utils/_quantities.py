@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._utils._typing import Array
-from .._utils._warnings import warn
+from ._typing import Array
+from ._warnings import warn
 
 # Labels are taken for classes if they have fewer distinct values than this, or fewer than this
 # share of the number of rows.

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._utils._typing import Array, IntArray
-from .._utils._warnings import warn
+from .._typing import Array, IntArray
+from .._unknown import MINUS_ONE, has_lost_minus_one, warn_of_signs
+from .._warnings import warn
 from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text, listed, quoted
 from ._dates import DateUse, date_features, parse_dates
 from ._numbers import Faults, check_finite, largest_allowed, to_numbers
@@ -309,7 +310,7 @@ def as_categories(column: Any) -> Array:
 def as_text(
     cells: Sequence[Any], unlabeled: Collection[str] = (), path: Path | None = None
 ) -> Array:
-    """Return labels as text, None for unlabeled rows: empty cells, and what `_marks` knows.
+    """Return labels as text, None for unlabeled rows: empty cells, and -1.
 
     Parameters
     ----------
@@ -325,8 +326,6 @@ def as_text(
     >>> as_text(["a", "", "-1", 3.0, float("nan"), "?"], unlabeled=["?"])
     array(['a', None, None, '3', None, None], dtype=object)
     """
-    from .._marks import MINUS_ONE, warn_of_signs  # scikit-learn takes seconds to import
-
     texts = [cell_text(cell) for cell in cells]
     unknown = {*MISSING, *(text.strip() for text in unlabeled)}
     answered = [text for text in texts if text not in unknown]
@@ -353,8 +352,6 @@ def as_text(
 
 def _warn_of_lost_sign(labels: Array, unlabeled: Collection[str], path: Path | None) -> None:
     """Warn of a class that may be what an unsigned type has made of -1."""
-    from .._marks import has_lost_minus_one  # scikit-learn takes seconds to import
-
     if has_lost_minus_one(labels) and str(labels.max()) not in unlabeled:
         warn(
             f"{path or 'y'}: the labels are {labels.dtype}, which cannot hold -1, and some are "
