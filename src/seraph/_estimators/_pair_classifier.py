@@ -26,7 +26,7 @@ from .._engine import check_graph
 from .._marks import Marks, PairLabels
 from .._utils._directions import check_directions
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, check_choice, check_number, shown
+from .._utils._validation import as_numbers, check_choice, check_number, check_rows_by_number, shown
 from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
 from ._models import (
@@ -177,6 +177,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
+        check_rows_by_number(X)
         try:
             n = _num_samples(X)
         except TypeError:

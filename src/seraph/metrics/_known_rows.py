@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples
 
 from .._marks import read_classes
-from .._utils._validation import shown
+from .._utils._validation import check_rows_by_number, shown
 
 Scorer = Callable[..., float]
 
@@ -73,6 +73,7 @@ class _KnownRowsScorer:
     scorer: Scorer
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, **params: Any) -> float:
+        check_rows_by_number(X)
         labels, is_known = read_classes(y, _num_samples(X))
         known = np.flatnonzero(is_known)
         if not len(known):
