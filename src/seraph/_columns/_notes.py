@@ -18,10 +18,12 @@ _ID_NAME = re.compile(
     r"^unnamed\b|(^|[\W_])(id|ids|uid|uuid|idx|index|key|nr|no|row|rowid|code|number)$|[a-z]I[dD]$",
     re.IGNORECASE,
 )
-# With fewer rows, whole numbers may well rise by chance.
-_FEWEST_ROWS = 10
-# Columns to list by name; the rest are counted.
-LISTED = 6
+# With fewer rows, whole numbers may well rise by chance, or be nearly all distinct.
+_FEWEST_ROWS, _FEWEST_DISTINCT = 10, 20
+# Whole numbers of which at least this share are distinct may be ids.
+_DISTINCT = 0.95
+# Columns that an error and a table list by name; the rest are counted.
+LISTED, _IN_A_TABLE = 6, 60
 # Why a column is left out begins like this if it could be used as categories.
 _TEXT = "text"
 AMONG_NUMBERS = "no number"
@@ -106,6 +108,31 @@ def looks_like_ids(name: str, values: Any) -> str | None:
     return None
 
 
+def suspicion(name: str, values: Any) -> str | None:
+    """Say why a column of numbers that is used may only identify rows; None if nothing says so.
+
+    Examples
+    --------
+    >>> suspicion("patient_id", np.array([7.0, 3.0, 3.0]))
+    'named like ids'
+    >>> suspicion("x", np.random.default_rng(0).permutation(50.0))
+    'whole numbers, nearly all distinct'
+    >>> suspicion("age", np.array([7.0, 3.0, 3.0]))
+    """
+    array: Array = np.asarray(values)
+    if array.dtype.kind != "f":
+        return None
+    known: FloatArray = array[~np.isnan(array)]
+    if np.any(known != np.floor(known)):
+        return None
+    if _ID_NAME.search(name):
+        return "named like ids"
+    many = len(known) >= _FEWEST_DISTINCT
+    if many and len(np.unique(known)) >= _DISTINCT * len(known):
+        return "whole numbers, nearly all distinct"
+    return None
+
+
 def feature_names(transformer: Any, names: Sequence[str]) -> list[str]:
     """Return the names of the features that a step makes; rare categories are called so."""
     made = transformer.get_feature_names_out(list(names))
@@ -123,9 +150,16 @@ def column_rows(noted: dict[str, Any]) -> list[list[str]]:
     Returns
     -------
     list of list of str
-        Only the headings if all columns are numbers that are used as they are.
+        Only the headings if the table is an array, whose columns have no names.
     """
     rows: list[list[str]] = []
+    names: list[str] | None
+    suspects = noted.get("suspects") or {}
+    for why in dict.fromkeys(suspects.values()):
+        names = [name for name, reason in suspects.items() if reason == why]
+        rows.append([_some(names), f"numbers, but perhaps ids: {why}", _option("--drop", names)])
+    if names := noted.get("numbers"):
+        rows.append([_some(names), "numbers", _option("--drop", names)])
     if (missing := noted.get("missing")) and noted.get("impute") in FILLED_IN:
         how, other = FILLED_IN[noted["impute"]]
         option = f"--impute {other}, --impute drop"
@@ -158,7 +192,7 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _some(names: Collection[str]) -> str:
-    return and_more(list(names)[:LISTED], len(names))
+    return and_more(list(names)[:_IN_A_TABLE], len(names))
 
 
 def _option(option: str, names: Sequence[str]) -> str:

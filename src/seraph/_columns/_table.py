@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from .._utils._typing import Array, IntArray
 from .._utils._warnings import warn
-from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text, listed, quoted
+from ._cells import MISSING, NO_LABEL, UNKNOWN, and_more, cell_text, is_text, listed, quoted
 from ._dates import DateUse, date_features, parse_dates
 from ._numbers import Faults, check_finite, largest_allowed, to_numbers
 
@@ -336,19 +336,43 @@ def as_text(
     labels = [None if text in unknown else text for text in texts]
     counts = Counter(label for label in labels if label is not None)
     for text in unlabeled:
-        if text.strip() not in texts:
+        if text.strip() and text.strip() not in texts:
             raise ValueError(
                 f"{path or 'y'}: no row has the label {text!r} that --unlabeled names."
                 f"{_advice(text, list(counts))}"
             )
     for text, count in counts.items():
-        if text.casefold() in UNKNOWN:
+        if text.casefold() in UNKNOWN and "" not in unlabeled:
             warn(
                 f"{path or 'y'}: {count} {'row has' if count == 1 else 'rows have'} the label "
                 f"{text!r}, which counts as a class. If it means that the class is unknown, add "
                 f"--unlabeled {quoted(text)}"
             )
     return np.array(labels, dtype=object)
+
+
+def unknown_labels(table: InputTable, name: str | None) -> list[str]:
+    """Return the labels of a table that are words for an unknown class, and say so.
+
+    Examples
+    --------
+    >>> labels = pa.chunked_array([["a", "?", "b", "?", ""]])
+    >>> unknown_labels(NamedColumns(Path("t.csv"), {"kind": labels}), "kind")
+    ['?']
+    """
+    if name is None or table.names is None:
+        return []
+    counts = Counter(map(cell_text, table.cells(name).to_pylist()))
+    found = [text for text in counts if text.casefold() in NO_LABEL]
+    if found:
+        n = sum(counts[text] for text in found)
+        which = " or ".join(map(repr, found))
+        warn(
+            f"{table.path}: {n} {'row has' if n == 1 else 'rows have'} {which} as {name}, which "
+            "is read as no label. If it is a class, say what else means no label (--unlabeled "
+            '"" for empty cells alone).'
+        )
+    return found
 
 
 def _warn_of_lost_sign(labels: Array, unlabeled: Collection[str], path: Path | None) -> None:

@@ -34,6 +34,7 @@ class _Output:
         self.quiet = False
         self.table = False
         self.values: dict[str, Any] = {}
+        self.caught: list[warnings.WarningMessage] = []  # and not printed yet
 
     @property
     def silent(self) -> bool:
@@ -174,7 +175,7 @@ class _Advice(logging.Handler):
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Print each warning as a note of one line, once the command has succeeded."""
+    """Print each warning as a note of one line: doubts first, then the results."""
     _output.quiet = False
     logger, handler = logging.getLogger("seraph"), _Advice(logging.WARNING)
     logger.addHandler(handler)
@@ -187,15 +188,30 @@ def warnings_as_notes() -> Iterator[None]:
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Print the warnings of what runs within as notes, at its end."""
+    """Print the warnings of what runs within as notes: before its results, or at its end.
+
+    A command that fails says why, and no more.
+    """
+    outer = _output.caught
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         # The notes on the table have said so, with the option to use.
         for said in ("y has the label", "The number of unique classes is greater"):
             warnings.filterwarnings("ignore", said, UserWarning)
-        yield
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        _output.caught = caught
+        try:
+            yield
+            _print_notes()
+        finally:
+            _output.caught = outer
+
+
+def _print_notes() -> None:
+    """Print what has been noted so far."""
+    texts = dict.fromkeys(str(warning.message) for warning in _output.caught)
+    _output.caught.clear()
+    for text in texts:
         _note(text)
 
 
@@ -247,6 +263,7 @@ def show(
 
     if _output.silent:
         return
+    _print_notes()
     table = Table(show_header=headed)
     right = range(len(rows[0]))[numbers]
     for number, text in enumerate(rows[0]):
@@ -273,12 +290,12 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
 
 
 def show_preparation(noted: dict[str, Any]) -> None:
-    """Print what became of the columns of a table, if any is not used as it is."""
+    """Print what became of the columns of a table, unless they have no names."""
     from ..._columns._notes import column_rows
 
     rows = column_rows(noted)
     if len(rows) > 1:
-        show(rows, "Columns that are not used as they are", numbers=slice(0))
+        show(rows, "Columns", numbers=slice(0))
 
 
 def say(text: str) -> None:
@@ -286,6 +303,7 @@ def say(text: str) -> None:
     from rich.text import Text
 
     if not _output.silent:
+        _print_notes()
         out = console()
         out.print(Text(one_line(text)), soft_wrap=not out.is_terminal)
 

@@ -62,7 +62,7 @@ def _write(summary: FitSummary, request: FitRequest, source: str) -> list[str]:
     noted = {
         "table": source,
         "label": request.label,
-        "unlabeled": list(request.unlabeled or ()),
+        "unlabeled": list(summary.examples.unlabeled),
         "id": request.id_column,
         "encoding": request.encoding,
     }
@@ -84,13 +84,13 @@ def _print(summary: FitSummary, title: str) -> None:
     from ._summary import show_shares
 
     result(**summary.values())
-    show_facts(summary.facts(), title)
-    show_preparation(summary.learned_from())
-    if summary.shares:
-        show_shares(summary.shares)
     errors = summary.check.errors
     if errors is None:
         say(summary.check.skipped)
     else:
-        show(errors.rows(), errors.title)
         say(errors.verdict())
+        show(errors.rows(), errors.title)
+    show_preparation(summary.learned_from())
+    if summary.shares:
+        show_shares(summary.shares)
+    show_facts(summary.facts(), title)

@@ -118,7 +118,7 @@ class SavedModel:
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
-        from ._tables import cell_text
+        from ._tables import cell_text, unknown_labels
 
         noted = self.learned_from
         known = {
@@ -129,9 +129,12 @@ class SavedModel:
         if label is None:
             label = known.get("label")
         if unlabeled is None and label is not None and label == noted.get("label"):
-            present = {cell_text(cell) for cell in table.cells(label).to_pylist()}
-            unlabeled = [value for value in noted.get("unlabeled", ()) if value in present]
-        return Roles(label, unlabeled or (), id_column or known.get("id"))
+            present = {"", *map(cell_text, table.cells(label).to_pylist())}
+            known_words = [value for value in noted.get("unlabeled", ()) if value in present]
+            unlabeled = known_words or None
+        if unlabeled is None:
+            unlabeled = unknown_labels(table, label)
+        return Roles(label, unlabeled, id_column or known.get("id"))
 
     def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
         """Return the features that the model was fitted on, in its order.

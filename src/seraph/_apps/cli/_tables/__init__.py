@@ -9,7 +9,14 @@ it asks for one::
 from ...._columns._cells import and_more, cell_text, listed
 from ...._columns._dates import date_names, parse_dates
 from ...._columns._numbers import Faults, to_numbers
-from ...._columns._table import InputTable, NamedColumns, Reading, as_categories, stack
+from ...._columns._table import (
+    InputTable,
+    NamedColumns,
+    Reading,
+    as_categories,
+    stack,
+    unknown_labels,
+)
 from ._pairs import read_pairs
 from ._read import KINDS, STDIN, read_table, read_tables
 from ._write import MIXED_TABLES, STDOUT, check_output, csv_text, write_table
@@ -36,5 +43,6 @@ __all__ = [
     "read_tables",
     "stack",
     "to_numbers",
+    "unknown_labels",
     "write_table",
 ]
