@@ -177,3 +177,98 @@ def test_notes_come_before_the_results():
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.startswith("seraph: note: t.csv: 40 rows have '?' as kind")
+
+
+def test_a_column_of_numbers_with_one_word_says_how_to_use_it():
+    frame = strangers().assign(cylinders=np.tile(["4", "6", "8"], 20))
+    frame.loc[9, "cylinders"] = "rotary"
+    frame.to_csv("t.csv", index=False)
+    said = " ".join(ok("fit", "t.csv", "--label", "kind", "--no-check").out.split())
+    assert "left out: numbers and text, 'rotary' in line 11" in said
+    assert "--onehot cylinders, or correct that cell" in said
+    ok("fit", "t.csv", "--label", "kind", "--no-check", "--onehot", "cylinders")
+    frame["cylinders"] = np.r_[np.arange(59) / 7.0, [0]].astype(str)
+    frame.loc[9, "cylinders"] = "rotary"  # of so many values, categories would be nonsense
+    frame.to_csv("t.csv", index=False)
+    assert "--onehot" not in ok("fit", "t.csv", "--label", "kind", "--no-check").out
+
+
+# Files
+
+
+def german(frame):
+    return frame.to_csv(index=False, sep=";", decimal=",", lineterminator="\r\n")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8", "utf-8-sig", "utf-16"])
+def test_predict_writes_a_table_as_it_was_read(encoding, folder):
+    frame = strangers()
+    frame["kind"] = frame["kind"].map({"u": "Köln", "v": "Genève"}).where(frame.index < 20)
+    (folder / "t.csv").write_bytes(german(frame).encode(encoding))
+    note = ok("fit", "t.csv", "--label", "kind", "--no-check", "-o", "m.skops").err
+    assert ("not UTF-8" in note) == (encoding == "cp1252")
+    done = ok("predict", "m.skops", "t.csv", "-o", "out.csv")
+    assert "UTF-8" not in done.err
+    lines = (folder / "out.csv").read_bytes().decode(encoding).split("\r\n")
+    assert lines[0] == "a;b;kind;probability;given;nearest"
+    before = german(frame).split("\r\n")
+    assert [line.split(";")[:2] for line in lines[1:]] == [
+        line.split(";")[:2] for line in before[1:]
+    ]
+    assert re.fullmatch(r"0,\d+", lines[40].split(";")[3])
+    read = pd.read_csv(folder / "out.csv", sep=";", decimal=",", encoding=encoding)
+    assert set(read["kind"]) == {"Köln", "Genève"}
+
+
+def test_what_an_encoding_lacks_is_written_in_utf_8(folder):
+    frame = strangers()
+    frame["kind"] = np.where(frame["kind"] == "u", "Köln", "Łódź")
+    frame.to_csv("t.csv", index=False)
+    ok("fit", "t.csv", "--label", "kind", "--no-check", "-o", "m.skops")
+    new = frame.assign(kind="", town="Genève")
+    (folder / "new.csv").write_bytes(new.to_csv(index=False).encode("cp1252"))
+    done = ok("predict", "m.skops", "new.csv", "--reference", "t.csv", "-o", "out.csv")
+    assert "cp1252 has no 'Ł': written in UTF-8 instead." in done.err
+    assert set(pd.read_csv("out.csv")["kind"]) == {"Köln", "Łódź"}
+
+
+def test_a_folder_is_called_a_folder(folder):
+    (folder / "tables").mkdir()
+    strangers().to_csv("t.csv", index=False)
+    assert "tables is a folder, not a table" in refusal("fit", "tables", "--label", "kind")
+    err = refusal("fit", "t.csv", "--label", "kind", "-o", "tables")
+    assert "tables is a folder: name a file in it" in err
+
+
+def test_a_line_is_called_a_line_where_each_row_is_one(folder):
+    text = "a,b,kind\n" + "".join(f"{k / 2},{k % 5 / 4},{'uv'[k % 2]}\n" for k in range(20))
+    for name, data, place in (
+        ("t.csv", text.replace("\n2.5,", "\nx,"), "line 7"),
+        ("blank.csv", text.replace("\n2.5,", "\n\nx,"), "row 5"),
+    ):
+        (folder / name).write_text(data)
+        err = refusal("fit", name, "--label", "kind", "--keep", "a", "--strict")
+        assert f"'x' in {place}" in err
+
+
+def test_contradictory_pairs_are_named_by_their_lines(folder):
+    strangers().to_csv("t.csv", index=False)
+    (folder / "p.csv").write_text("i,j,similar\n0,1,0\n2,3,no\n0,2,1\n1,0,yes\n")
+    err = refusal("fit", "t.csv", "--pairs", "p.csv", "--drop", "kind")
+    assert "p.csv, line 2 and line 5: the rows 0 and 1 are called similar and dissimilar" in err
+
+
+def test_transform_advises_no_options_that_it_lacks(folder):
+    rng = np.random.default_rng(0)
+    np.savez("t.npz", X=rng.normal(size=(30, 2)), y=np.arange(30) % 2)
+    ok("fit", "t.npz", "--no-check", "-o", "m.skops")
+    options = set(re.findall(r"--[\w-]+", ok("transform", "--help").out))
+    for cells in ("red", "2026-01-31", "", "1e300"):
+        (folder / "new.csv").write_text(f"a,b\n1,2\n3,{cells}\n")
+        err = refusal("transform", "m.skops", "new.csv")
+        own = re.sub(r"\(seraph fit .*?\)", "", err)
+        assert set(re.findall(r"--[\w-]+", own)) <= options, err
+        assert "line 3" in err
+    (folder / "new.csv").write_text(",b\n1,2\n3,4\n")
+    err = refusal("transform", "m.skops", "new.csv")
+    assert set(re.findall(r"--[\w-]+", err)) <= options, err

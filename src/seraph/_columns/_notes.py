@@ -26,7 +26,7 @@ _DISTINCT = 0.95
 LISTED, _IN_A_TABLE = 6, 60
 # Why a column is left out begins like this if it could be used as categories.
 _TEXT = "text"
-AMONG_NUMBERS = "no number"
+AMONG_NUMBERS, MIXED = "no number", "numbers and text"
 CONSTANT = "the same in every row"
 UNNAMED, _ROW_NUMBERS = "row numbers, without a name", "row numbers"
 _IN_ORDER, _BY_NAME = "whole numbers, all distinct and in order", "ids, by its name"
@@ -205,6 +205,8 @@ def overruling(why: str, names: Sequence[str]) -> str:
         return "--dates days"
     if why.startswith(_TEXT):
         return _option("--onehot", names)
+    if why.startswith(MIXED):
+        return f"{_option('--onehot', names)}, or correct that cell"
     if why.startswith(AMONG_NUMBERS):
         return "correct that cell"
     return _option("--keep", names) if why in _IDS else ""

@@ -20,6 +20,7 @@ from ._notes import (
     DATE_WORDS,
     FILLED_IN,
     LISTED,
+    MIXED,
     UNNAMED,
     about_text,
     overruling,
@@ -170,7 +171,8 @@ class Preparation:
             dates, formats[name] = read
             if self.dates is None:
                 first = int(np.flatnonzero(~np.isnat(dates))[0])
-                faults.dates[name] = f"{table.cells(name)[first].as_py()} in row {first}"
+                place = table.place(first)
+                faults.dates[name] = f"{table.cells(name)[first].as_py()} in {place}"
             elif self.dates == "drop":
                 left_out[name] = "dates"
             else:
@@ -391,7 +393,8 @@ def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> Non
             "are 0: add features that vary."
         )
     shown = [f"{name!r} ({why})" for name, why in list(left_out.items())[:LISTED]]
-    ways = [way for name, why in left_out.items() if (way := overruling(why, [name]))]
+    options = [overruling(why, [name]) for name, why in left_out.items()]
+    ways = [option for option in options if option.startswith("--")]
     use = f"Use one with {ways[0]}, or add some" if ways else "Add some"
     raise ValueError(
         f"{table.path}: no column is left as a feature: {and_more(shown, len(left_out))}. {use}."
@@ -412,6 +415,7 @@ def _leave_out_text(
     for name in [name for name in faults.text if name not in keep]:
         detail = faults.text.pop(name)
         if name in faults.mostly_numbers:
-            left_out[name] = f"{AMONG_NUMBERS}, {detail}"
+            among = MIXED if faults.mostly_numbers[name] else AMONG_NUMBERS
+            left_out[name] = f"{among}, {detail}"
         else:
             left_out[name] = about_text(table.cells(name), detail)

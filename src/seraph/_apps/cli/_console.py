@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.text import Text
 
+    from ._tables import Written
+
 
 class _Output:
     """What the current command prints: tables, one JSON object, one table as CSV, or nothing."""
@@ -327,7 +329,14 @@ def check_tables_out(outputs: Iterable[Path | None], inputs: Iterable[Path | Non
             check_output(path, MIXED_TABLES, inputs)
 
 
-def put_table(path: Path, columns: Mapping[str, Any], name: str = "output") -> None:
+def put_table(
+    path: Path,
+    columns: Mapping[str, Any],
+    name: str = "output",
+    like: Written | None = None,
+    *,
+    decimal_comma: bool = False,
+) -> None:
     """Write a table that is the result itself to a file, or for - to stdout, and nothing else.
 
     Parameters
@@ -338,19 +347,21 @@ def put_table(path: Path, columns: Mapping[str, Any], name: str = "output") -> N
         The table.
     name : str, default="output"
         What the JSON object calls the file.
+    like, decimal_comma
+        How text is written: as a table that was read.
     """
-    from ._tables import STDOUT, csv_text, write_table
+    from ._tables import STDOUT, csv_bytes, write_table
 
     if path != STDOUT:
-        write_table(path, columns)
+        write_table(path, columns, like, decimal_comma=decimal_comma)
         result(**{name: str(path)})
     elif _output.json:
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         result(columns=list(columns), rows=rows)
     else:
         _output.table = True
-        # UTF-8, whatever the terminal's encoding.
-        sys.stdout.buffer.write(csv_text(columns).encode())
+        # UTF-8 unless it is to be like a file, whatever the terminal's encoding.
+        sys.stdout.buffer.write(csv_bytes(columns, like, decimal_comma=decimal_comma))
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

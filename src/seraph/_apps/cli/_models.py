@@ -167,9 +167,16 @@ class SavedModel:
     def _features(self, table: InputTable, not_features: list[str]) -> Any:
         import numpy as np
 
+        from ._tables import Faults
+
         names = self.feature_names
         if names is None:
-            points = table.points(without=not_features, reading=self.reading)
+            points = table.points(
+                without=not_features,
+                reading=self.reading,
+                faults=Faults(for_model=True),
+                strict=True,
+            )
             expected = self.estimator.n_features_in_
             if points.shape[1] != expected:
                 raise ValueError(
@@ -180,7 +187,6 @@ class SavedModel:
         for name in not_features:
             table.cells(name)
         from ..._columns._preparer import source_columns
-        from ._tables import Faults
 
         faults = Faults(for_model=True)
         columns = names if self.preparer is None else source_columns(self.preparer)

@@ -13,13 +13,14 @@ from ...._columns._table import (
     InputTable,
     NamedColumns,
     Reading,
+    Written,
     as_categories,
     stack,
     unknown_labels,
 )
 from ._pairs import read_pairs
 from ._read import KINDS, STDIN, read_table, read_tables
-from ._write import MIXED_TABLES, STDOUT, check_output, csv_text, write_table
+from ._write import MIXED_TABLES, STDOUT, check_output, csv_bytes, write_table
 
 __all__ = [
     "KINDS",
@@ -30,11 +31,12 @@ __all__ = [
     "InputTable",
     "NamedColumns",
     "Reading",
+    "Written",
     "and_more",
     "as_categories",
     "cell_text",
     "check_output",
-    "csv_text",
+    "csv_bytes",
     "date_names",
     "listed",
     "parse_dates",
