@@ -131,7 +131,7 @@ def _part(results, title):
         yield from (f"### {title}", "")
         if results.ours == OURS[0]:
             yield from (*summary(results), "")
-        yield f"Error of metric-learn / {results.ours} in %, and times faster, one thread; default:"
+        yield f"Error of metric-learn / {results.ours} in %, times faster (one thread; default):"
         yield from ("", *_matrix(results, methods), "")
 
 
