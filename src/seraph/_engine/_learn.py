@@ -98,7 +98,7 @@ class Fit:
 _NOT_ATTRIBUTES = ("components", "averaged", "target", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
-# itself. Chosen on the sets of benchmarks/evidence that are for choosing ("The average" in
+# itself. Chosen on the sets of benchmarks/evidence that are for choosing ("The default" in
 # benchmarks/RESULTS.md).
 _OTHER_WEIGHTS = (3.0, 0.1)
 # Their tolerance: this multiple of the fit's, at most _ROUGH. The mean then differs by 1 to 3 %

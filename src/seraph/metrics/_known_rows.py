@@ -22,8 +22,8 @@ Scorer = Callable[..., float]
 def known_rows_scorer(scoring: str | Scorer) -> Scorer:
     """Make a scorer skip the rows whose class is unknown.
 
-    The scorers of scikit-learn take -1 for a class like any other. This one gives them the
-    labeled rows alone, so every splitter works on partly labeled data.
+    The scorers of scikit-learn take -1 for a class. The new scorer sees only the labeled rows, so
+    every splitter works on partly labeled data.
 
     Parameters
     ----------
