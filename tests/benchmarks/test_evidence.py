@@ -2,13 +2,24 @@
 
 import json
 import os
+import sys
+import zipfile
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.evidence import _classes, _data, _rivals, _run
+from benchmarks.evidence import (
+    _classes,
+    _classifiers,
+    _data,
+    _embed,
+    _rivals,
+    _run,
+    _tabpfn,
+)
 from benchmarks.evidence._fetch import PACKAGES, Unavailable, cache, fetch
+from benchmarks.evidence._packages import Package, fetch_package, hash_folder
 from benchmarks.evidence._report import fill
 from benchmarks.evidence._results import Results, critical_difference, holm
 from benchmarks.evidence._tasks import judge, map_at_r, pair_auc, sample, squared_distances
@@ -115,7 +126,7 @@ def test_the_free_matrix_brings_similar_pairs_together():
 @pytest.mark.parametrize("setting", ["labels-20", "pairs-40"])
 def test_every_rival_runs(setting):
     for name, rival in _rivals.RIVALS.items():
-        if rival.takes("table", setting):
+        if rival.takes("table", setting) and name != "tabpfn":  # it fetches 103 MB
             (record,) = _run.work(_run.Unit("wine", setting, 0, (name,)))
             assert "failed" not in record, record
             assert 0 <= record["error"] < 40
@@ -230,6 +241,65 @@ def test_a_file_with_another_checksum_is_refused_and_leaves_nothing(tmp_path, mo
     assert list((tmp_path / "cache" / "packages").iterdir()) == []
 
 
+def archive_of(folder, machine):
+    """Pack a wheel that has the same data on every machine, beside code of its own."""
+    folder.mkdir()
+    path = folder / f"two-1.0-{machine}.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("two/data/a.csv", "1,2\n")
+        archive.writestr("two/data/more/b.csv", "3\n")
+        archive.writestr("two/code.so", machine)
+    return path
+
+
+def test_data_of_another_machine_s_archive_are_the_same(tmp_path, monkeypatch):
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    npm = programs / "npm"  # stands in for the registry
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    hashes = set()
+    for machine in ("amd64", "arm64"):
+        source = archive_of(tmp_path / machine, machine)
+        npm.write_text(f"#!/bin/sh\ncp '{source}' .\n")
+        npm.chmod(0o755)
+        unpacked = tmp_path / f"{machine}-unpacked"
+        with zipfile.ZipFile(source) as archive:
+            archive.extractall(unpacked)
+        hashes.add(hash_folder(unpacked / "two/data"))
+        package = Package("npm", "two", next(iter(hashes)), data="two/data")
+        place = fetch_package("two", package, tmp_path / f"{machine}-cache")
+        assert (place / "two/code.so").read_text() == machine
+    assert len(hashes) == 1
+    other = Package("npm", "two", "0" * 64, data="two/data")
+    with pytest.raises(Unavailable, match=r"two/data in two-1.0-arm64.whl has SHA-256"):
+        fetch_package("two", other, tmp_path / "refused")
+    assert list((tmp_path / "refused").iterdir()) == []
+
+
+def test_names_and_places_of_files_are_part_of_a_folder_s_hash(tmp_path):
+    hashes = set()
+    for k, (name, text) in enumerate([("a", "1"), ("b", "1"), ("a", "2"), ("c/a", "1")]):
+        path = tmp_path / str(k) / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        hashes.add(hash_folder(tmp_path / str(k)))
+    assert len(hashes) == 4
+
+
+def test_a_missing_reader_names_the_group_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tokenizers", None)  # as if it were not installed
+    with pytest.raises(Unavailable, match=r"tokenizers is missing: .* --group evidence"):
+        _embed.wordllama(["a text"])
+
+
+def test_a_set_beyond_what_a_method_takes_is_left_out():
+    (record,) = _run.work(_run.Unit("mnist-3-5-8", "labels-20", 0, ("tabpfn",)))
+    assert record["skipped"]
+    wide = _tabpfn.TabPFN(0)
+    with pytest.raises(_tabpfn.TooLarge, match=r"takes 100 features.*; got 2, 11 and 22"):
+        wide.fit(np.zeros((22, 2)), np.arange(22) % 11)
+
+
 def test_what_was_fetched_is_kept_in_the_folder_for_caches(tmp_path, monkeypatch):
     monkeypatch.delenv("SERAPH_EVIDENCE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -256,7 +326,7 @@ def test_probabilities_are_judged_by_the_formulas():
     chances = np.array([[0.8, 0.2], [0.4, 0.6], [0.55, 0.45]])
     y, classes = np.array([0, 0, 5]), np.array([0, 1])
     wrong = classes[chances.argmax(axis=1)] != y
-    found = _rivals.judge_probabilities(chances, classes, y, wrong)
+    found = _classifiers.judge_probabilities(chances, classes, y, wrong)
     squares = [0.2**2 + 0.2**2, 0.6**2 + 0.6**2, 0.55**2 + 0.45**2 + 1.0]  # 5 has no label
     assert found["brier"] == pytest.approx(100 * np.mean(squares))
     assert found["least_sure"] == 100.0
@@ -265,17 +335,21 @@ def test_probabilities_are_judged_by_the_formulas():
     assert (best[8], right[8], right[6]) == (0.8, 1, 0)
 
 
-def test_the_section_on_classes_lists_what_is_behind_the_best_logistic_regression():
+def class_records(methods=_classes.METHODS):
     records = []
     for seed in range(3):
-        for method in _classes.METHODS:
+        for method in methods:
             error = {"seraph-classes": 30.0 + seed, "logistic-10": 20.0}.get(method, 25.0)
             records.append(
                 {"set": "zoo", "setting": "labels-10", "seed": seed, "method": method}
                 | {"error": error, "auc": 70.0, "map": 50.0, "brier": 40.0, "least_sure": 60.0}
                 | {"curve": [[0] * 9 + [10], [0] * 9 + [9], [0] * 9 + [8]]}
             )
-    results = _classes.ClassResults(records)
+    return records
+
+
+def test_the_section_on_classes_lists_what_is_behind_the_best_logistic_regression():
+    results = _classes.ClassResults(class_records())
     keys, gaps, worse, probably = results.losses()
     assert keys == worse == probably == [("zoo", 10)]
     assert gaps == [pytest.approx(11.0)]
@@ -286,3 +360,17 @@ def test_the_section_on_classes_lists_what_is_behind_the_best_logistic_regressio
     table = _classes.least_sure(results)  # 60 % wrong of the least sure, 31 % of all
     assert "| zoo | 1.9 (3.2) |" in table
     assert "is possible in 1 of 1 cases, and reached in 0." in table
+
+
+def test_a_rival_that_does_not_take_every_set_is_compared_on_those_that_it_takes():
+    records = class_records()
+    records += [
+        record | {"set": "letters"}
+        for record in class_records([m for m in _classes.METHODS if m != "tabpfn"])
+    ]
+    results = _classes.ClassResults(records)
+    assert np.isnan(results.mean("tables", 10, "tabpfn", "error"))
+    assert results.limited("tabpfn") == [(10, 1, 25.0, 31.0)]
+    rows = _classes.summary(results).splitlines()
+    assert not any("TabPFN" in row for row in rows)
+    assert results.mean("tables", 10, "forest", "error") == 25.0
