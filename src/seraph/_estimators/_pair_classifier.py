@@ -25,7 +25,13 @@ from .._decisions import (
 from .._engine import check_graph
 from .._marks import Marks, PairLabels
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, check_choice, check_number, check_rows_by_number, shown
+from .._utils._validation import (
+    as_numbers,
+    check_choice,
+    check_number,
+    check_rows_by_number,
+    shown,
+)
 from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
 from ._models import (
