@@ -313,6 +313,8 @@ def test_lines_of_a_log_about_removed_rows_are_left_out_and_counted():
         (lambda: Marks.from_feedback([0], [1], [1], rows=3, triplets=-1), "triplets must be"),
         (lambda: Marks.from_feedback([0, 0], [1, 2], [1, 0.5], rows=3), "got 0.5 at 1"),
         (lambda: Marks.from_feedback([0, 0], [1, 2], [1, None], rows=3), "got None at 1"),
+        (lambda: Marks.from_feedback([0], [1], ["no"], rows=3), "got 'no' at 0.*== \"yes\""),
+        (lambda: Marks.from_feedback(["q"], ["a"], [1], rows=3), "got 'q'. .*rows=names"),
         (lambda: Marks.from_feedback([0, 0], [1, 9], [1, 0], rows=3), "only rows 0 to 2"),
     ],
 )

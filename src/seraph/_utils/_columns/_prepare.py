@@ -127,13 +127,7 @@ class Preparation:
             categories = [name for name in categories if name in points.columns]
             dates = {name: use for name, use in dates.items() if name not in left_out}
         _check_left(table, points, left_out)
-        suspects = {
-            name: why
-            for name in getattr(points, "columns", ())
-            if name not in (*self.keep, *categories, *dates)
-            and "thousands" not in faults.readings.get(name, "")
-            and (why := suspicion(name, points[name]))
-        }
+        suspects = _find_suspects(points, faults, {*self.keep, *categories, *dates})
         kept: IntArray = np.arange(table.n_rows)
         if self.impute == "drop":
             points, kept = _complete(table, points, categories)
@@ -394,6 +388,17 @@ def _complete(table: InputTable, points: Any, categories: Collection[str]) -> tu
         )
     points = _safe_indexing(points, kept)
     return points if table.names is None else points.reset_index(drop=True), kept
+
+
+def _find_suspects(points: Any, faults: Faults, known: Collection[str]) -> dict[str, str]:
+    """Say which of the columns that are used may only identify rows, and why."""
+    return {
+        name: why
+        for name in getattr(points, "columns", ())
+        if name not in known
+        and "thousands" not in faults.readings.get(name, "")
+        and (why := suspicion(name, points[name]))
+    }
 
 
 def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> None:
