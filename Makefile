@@ -99,7 +99,7 @@ lock: $(VENV)/.python-$(VERSION)
 	$(INSTALL) --group lock
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 		--no-annotate --no-emit-index-url --custom-compile-command "make lock" --constraint constraints/held.txt \
-		--extra all --group dev pyproject.toml --output-file constraints/dev.txt
+		--extra all --group dev --group evidence pyproject.toml --output-file constraints/dev.txt
 
 clean:
 	rm -rf .venv .venv-* .asv build dist demo.png demo-embeddings.png docs/_build docs/auto_examples docs/generated

@@ -301,7 +301,7 @@ def test_a_row_passes_through_at_most_10_files_on_its_way_to_the_first_pair_term
 
 
 def test_the_drawing_shows_every_room_and_imports_run_downward():
-    tool = runpy.run_path(str(ROOT.parents[1] / "tools" / "draw_architecture.py"))
+    tool = runpy.run_path(str(Path(__file__).parents[1] / "tools" / "draw_architecture.py"))
     floor = {room: n for n, (_, rooms) in enumerate(tool["FLOORS"]) for room in rooms}
     assert set(floor) == set(MAY_IMPORT) - {"__init__"}
     for room, others in MAY_IMPORT.items():

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ._fetch import Unavailable, cache, fetch, importable
+from ._fetch import PACKAGES, Unavailable, cache, fetch, importable
 
 LARGEST = 2000  # rows kept of a large set
 SMALLEST_CLASS = 10  # rows; a smaller class says little and is left out (mlbench's Zoo has four)
@@ -129,7 +129,7 @@ def _seraph(name):
 def _mlbench(name, target="Class", drop=(), numbers=False):
     import warnings
 
-    path = fetch("mlbench") / "usr/lib/R/site-library/mlbench/data" / f"{name}.rda"
+    path = fetch("mlbench") / PACKAGES["mlbench"].data / f"{name}.rda"
     with importable("xarray", "rdata"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # old files do not name their encoding
         import rdata

@@ -9,7 +9,7 @@ from ._fetch import fetch, importable
 
 def minilm(texts, tokens=128, batch=64):
     """Embed texts with all-MiniLM-L6-v2 (int8): the mean over the tokens, 384 features."""
-    with importable("tokenizers"):
+    with importable():
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -35,7 +35,7 @@ def minilm(texts, tokens=128, batch=64):
 
 def wordllama(texts, tokens=512):
     """Embed texts with WordLlama: the mean of fixed vectors of the tokens, 256 features."""
-    with importable("tokenizers"):
+    with importable():
         from tokenizers import Tokenizer
 
     folder = fetch("wordllama") / "wordllama"

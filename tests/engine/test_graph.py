@@ -31,6 +31,20 @@ def test_the_graph_joins_points_of_which_either_is_among_the_others_nearest(rng)
     np.testing.assert_array_equal(graph.toarray(), directed | directed.T)
 
 
+@pytest.mark.parametrize(("n", "levels"), [(8, 2), (40, 2), (300, 3), (600, 2)])
+def test_the_first_rows_are_neighbors_among_ties_whatever_the_rounding(rng, n, levels):
+    X = rng.integers(levels, size=(n, 6)).astype(float)
+    graph = neighbor_graph(X, 5).toarray() > 0
+    joined = np.zeros((n, n), dtype=bool)
+    for i in range(n):
+        others = sorted((np.sum((X[i] - X[j]) ** 2), j) for j in range(n) if j != i)
+        joined[i, [j for _, j in others[:5]]] = True
+    np.testing.assert_array_equal(graph, joined | joined.T)
+    X = X / 3.0 - 100.0 / 7.0
+    for moved in (X.astype(np.float32), X + 1e-13 * rng.normal(size=X.shape)):
+        np.testing.assert_array_equal(neighbor_graph(moved, 5).toarray() > 0, graph)
+
+
 def test_roughness_is_the_sum_of_squared_distances_over_the_edges(rng):
     X = rng.normal(size=(20, 3)) + 100.0
     graph = neighbor_graph(X, 4)

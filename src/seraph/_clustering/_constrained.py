@@ -33,9 +33,9 @@ def constrained_k_means(
     """Cluster points by k-means so that similar pairs are together and dissimilar ones apart.
 
     Points that similar marks connect move as one, at their mean. Groups that must be apart are
-    assigned in turn, the one with the fewest clusters left first, to the nearest cluster that is
-    allowed; then single moves and exchanges lower the sum of squares. If no assignment is found
-    that keeps all dissimilar pairs apart, those that are not are counted in a warning.
+    assigned one by one, the group with the fewest allowed clusters first, each to the nearest of
+    these. Then single moves and exchanges lower the sum of squares. If no assignment keeps all
+    dissimilar pairs apart, a warning says how many are together.
 
     Parameters
     ----------

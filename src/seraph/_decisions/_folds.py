@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples
 from .._marks import Marks, PairLabels
 from .._utils._folds import deal_classes
 from .._utils._typing import Array
-from .._utils._validation import check_flag, check_number, check_seed
+from .._utils._validation import check_flag, check_number, check_rows_by_number, check_seed
 
 # Marked pairs per fold from which on it may split points that are marked with each other.
 _MARKS = 10
@@ -168,6 +168,7 @@ class MarksKFold(BaseCrossValidator):
         train, test : ndarray of int
             Row numbers.
         """
+        check_rows_by_number(X)
         rng = check_random_state(self.random_state) if self.shuffle else None
         labels = PairLabels.of(X, _num_samples(X), y, marks)
         fold = assign_folds(labels, self._count_folds(labels), rng)

@@ -7,13 +7,13 @@ cost no sum over the pairs. With many points the graph is that of a few thousand
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
 from .._marks import PairLabels
-from .._sweep import Coordinates
+from .._sweep import Coordinates, magnitude
 from .._utils._graph import neighbor_graph, neighbors_and_pairs, roughness
 from .._utils._typing import Array
 
@@ -45,11 +45,14 @@ class Neighborhood:
         Orthonormal columns: the span in the solvers' coordinates.
     labels : PairLabels or None
         What is known about these points.
+    dtype : dtype of floats
+        Type in which the points came.
     """
 
     points: Array
     span: Array
     labels: PairLabels | None
+    dtype: np.dtype[Any]
 
     @classmethod
     def of(cls, coordinates: Coordinates, labels: PairLabels) -> Self | None:
@@ -60,30 +63,32 @@ class Neighborhood:
         span = directions[:, variances > _NULL * variances[-1]]
         rows = _choose_rows(coordinates, labels)
         points = coordinates.take(rows).astype(np.float64) / np.sqrt(variances.sum())
-        return cls(points @ span, span, labels.among(rows))
+        return cls(points @ span, span, labels.among(rows), coordinates.array.dtype)
 
     def graph(self) -> sparse.csr_array:
         """Join each point to its nearest neighbors."""
-        return neighbor_graph(self.points, _NEIGHBORS)
+        return neighbor_graph(self.points, _NEIGHBORS, self.dtype)
 
-    def target(self, graph: sparse.csr_array, coordinates: Coordinates) -> Array:
-        """Return the sum of the Euclidean metric and that of LRML, of equal total variance.
+    def target(self, graph: sparse.csr_array, coordinates: Coordinates, trust: float) -> Array:
+        """Mix the Euclidean metric with that of LRML, which has half of `trust` as its share.
 
-        It is a matrix on the user's features. In directions in which the points do not vary, it
-        is the Euclidean part alone.
+        Both have the same total variance. It is a matrix on the user's features. In directions
+        in which the points do not vary, it is the Euclidean part alone.
         """
         similar, dissimilar = _scatters(self.points, self.labels)
         K = neighbors_and_pairs(roughness(self.points, graph), similar, dissimilar)
         values, vectors = np.linalg.eigh(K)
-        target = np.eye(coordinates.n_features)
+        euclidean = np.eye(coordinates.n_features)
         if values[-1] <= 0.0:  # one feature, and no similar pair
-            return target
+            return euclidean
         root = self.span @ (vectors / np.sqrt(np.maximum(values, _FLOOR * values[-1])))
         variance = float(np.vdot(root, coordinates.covariance @ root))
         root *= np.sqrt(float(np.trace(coordinates.covariance)) / variance)
         if coordinates.basis is not None:
             root = coordinates.basis @ root
-        return target + root @ root.T
+        share = trust / 2.0
+        mixture: Array = (1.0 - share) * euclidean + share * (root @ root.T)
+        return mixture
 
     def discriminant(self, graph: sparse.csr_array) -> Array | None:
         """Return a factor of ``W B W``, in the solvers' coordinates.
@@ -107,6 +112,18 @@ class Neighborhood:
 def weigh_discriminant(labels: PairLabels) -> float:
     """Return the share of the discriminant in the mean of metrics: a half with 20 labels."""
     return _EQUAL_SAY / (_EQUAL_SAY + labels.n_labeled_rows)
+
+
+def trust_in_labels(labels: PairLabels, covariance: Array) -> float:
+    """Return ``k / (k + d)`` for k labeled rows of points of d effective directions.
+
+    It says how much the labels can tell about each direction, and is the weight of what follows
+    them closely. d is the participation ratio of the variances; a row counts by its strongest
+    mark.
+    """
+    part = covariance / magnitude(covariance)
+    directions = float(np.trace(part)) ** 2 / float(np.vdot(part, part))
+    return labels.effective_rows / (labels.effective_rows + directions)
 
 
 def spread(codes: Array, graph: sparse.csr_array) -> Array:
@@ -133,15 +150,16 @@ def _choose_rows(coordinates: Coordinates, labels: PairLabels) -> Array:
     Each kind is evenly spaced in the order of norms, so that the choice does not depend on the
     order of the rows.
     """
-    norms = coordinates.squared_norms()
-    order = np.argsort(norms, kind="stable")
-    chosen = np.zeros(len(norms), dtype=bool)
+    order = coordinates.rows_by_norm()
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    chosen = np.zeros(len(order), dtype=bool)
     chosen[_space(order, max(_ROWS, 2 * coordinates.array.shape[1]))] = True
     chosen[_space(order[labels.codes[order] >= 0], _LABELED)] = True
     for marked in (labels.pairs, labels.triplets):
-        by_norm = np.argsort(norms[marked].sum(axis=1), kind="stable")
+        by_norm = np.argsort(place[marked].sum(axis=1), kind="stable")
         chosen[marked[_space(by_norm, _LABELED)]] = True
-    return order[chosen[order]]
+    return np.flatnonzero(chosen)
 
 
 def _space(rows: Array, count: int) -> Array:

@@ -47,8 +47,8 @@ class MetricClassifier(
 ):
     """Classifier by a learned metric, with probabilities; for few labels and many rows.
 
-    The metric is learned from all rows, labeled or not. In its space the classifier of the labeled
-    rows is a kernel-weighted vote, logistic regression, or the mean of both.
+    The metric is learned from all rows, labeled or not. In the learned space the labeled rows
+    decide by a kernel-weighted vote, by logistic regression, or by the mean of both.
 
     Rows whose label is -1, NaN or None are unlabeled, as for all of seraph (:ref:`unlabeled`).
 

@@ -17,7 +17,7 @@ from .._marks import Marks, Rows, aligned_marks
 from .._sweep import in_memory, is_tensor
 from .._utils._directions import check_directions
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, shown
+from .._utils._validation import as_numbers, check_rows_by_number, shown
 
 
 def check_estimator(name: str, estimator: Any) -> None:
@@ -88,6 +88,7 @@ def pair_distances(
     """
     X, pairs = from_device(X), from_device(pairs)
     if X is not None:
+        check_rows_by_number(X)
         check_directions(model, X)
         with as_numbers("X"):  # a step of a pipeline may be the first to look at X
             return measure(model, X, Rows.of(X).require(pairs))

@@ -220,9 +220,11 @@ def _flags(chosen: Array) -> Array:
     bad = np.array([unknown or value not in (0, 1) for unknown, value in values], dtype=bool)
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
+        word = isinstance(chosen[at], str)
+        advice = 'Compare words: chosen == "yes".' if word else "Leave out rows that nobody saw."
         raise ValueError(
             "chosen must be True or False, or 1 or 0, for each row shown; got "
-            f"{shown(chosen[at])} at {at}. Leave out rows that nobody has seen."
+            f"{shown(chosen[at])} at {at}. {advice}"
         )
     return chosen.astype(bool)
 

@@ -325,7 +325,15 @@ class Coordinates:
         order of the rows nor on their chunks.
         """
         step = -(-len(self.array) // count)
-        return self.take(np.argsort(self.squared_norms())[::step]).astype(np.float64)
+        return self.take(self.rows_by_norm()[::step]).astype(np.float64)
+
+    def rows_by_norm(self) -> Array:
+        """Sort the rows by their norms; those of nearly equal norm keep their order.
+
+        Whole numbers have many equal norms, which rounding errors must not sort.
+        """
+        norms = self.squared_norms().astype(np.float64)
+        return np.argsort(np.round(norms / (norms.mean() or 1.0), 9), kind="stable")
 
     def squared_norms(self) -> Array:
         """Compute the squared norm of each point."""

@@ -6,12 +6,21 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import kneighbors_graph
+from sklearn.metrics import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 
 from ._typing import Array
 
+# Squared distances are ties if they differ by less than this power of the rounding error, times
+# the mean square of the points: 2e-5 in single precision, 1e-11 in double precision.
+_TIE = 0.7
+# Rows of which all distances are in memory at once.
+_ROWS_AT_ONCE = 500
 
-def neighbor_graph(points: Array, n_neighbors: int = 10) -> sparse.csr_array:
+
+def neighbor_graph(
+    points: Array, n_neighbors: int = 10, dtype: np.dtype[Any] | None = None
+) -> sparse.csr_array:
     """Join two points by an edge if either is among the nearest neighbors of the other.
 
     Parameters
@@ -20,14 +29,59 @@ def neighbor_graph(points: Array, n_neighbors: int = 10) -> sparse.csr_array:
         Points.
     n_neighbors : int, default=10
         Neighbors of each point; all others, if they are fewer.
+    dtype : dtype of floats, optional
+        Type in which the points came, if it was another than theirs.
 
     Returns
     -------
     sparse array of shape (n, n)
         Symmetric, of zeros and ones.
     """
-    directed = sparse.csr_array(kneighbors_graph(points, min(n_neighbors, len(points) - 1)))
+    n, k = len(points), min(n_neighbors, len(points) - 1)
+    slack = float(np.finfo(dtype or points.dtype).eps) ** _TIE
+    neighbors = _find_neighbors(np.asarray(points, dtype=np.float64), k, slack)
+    directed = sparse.csr_array(
+        (np.ones(n * k), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
+    )
     return directed.maximum(directed.T)
+
+
+def _find_neighbors(points: Array, k: int, slack: float) -> Array:
+    """Find the k nearest neighbors of each point; among ties, the first rows.
+
+    Squared distances are ties if they differ by at most `slack` times the mean square.
+
+    Whole numbers and categories have many ties. Without a rule, rounding errors would break them,
+    and the graph would differ between single and double precision, or between machines.
+    """
+    n = len(points)
+    asked = min(2 * k, n - 1)
+    distances, found = NearestNeighbors(n_neighbors=asked).fit(points).kneighbors()
+    squares = np.square(distances)
+    slack *= float(np.mean(np.square(points).sum(axis=1)))
+    near = _first_of_ties(squares, found, k, slack)
+    # The ties of some points reach beyond the neighbors that were found.
+    if asked == n - 1:
+        return near
+    unsure = np.flatnonzero(squares[:, -1] <= squares[:, k - 1] + slack)
+    for first in range(0, len(unsure), _ROWS_AT_ONCE):
+        rows = unsure[first : first + _ROWS_AT_ONCE]
+        squares = euclidean_distances(points[rows], points, squared=True)
+        squares[np.arange(len(rows)), rows] = np.inf
+        every = np.broadcast_to(np.arange(n), squares.shape)
+        near[rows] = _first_of_ties(squares, every, k, slack)
+    return near
+
+
+def _first_of_ties(squares: Array, rows: Array, k: int, slack: float) -> Array:
+    """Choose k of the rows in each line: the nearest, then the first of those at the k-th place.
+
+    Return them in ascending order.
+    """
+    gaps = squares - np.partition(squares, k - 1, axis=1)[:, k - 1 : k]
+    places = np.where(gaps < -slack, -1, np.where(gaps <= slack, rows, rows.max() + 1))
+    chosen = np.argpartition(places, k - 1, axis=1)[:, :k]
+    return np.sort(np.take_along_axis(rows, chosen, axis=1), axis=1)
 
 
 def check_graph(graph: Any, n: int) -> sparse.csr_array:

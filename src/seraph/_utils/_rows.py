@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -47,9 +48,9 @@ def row_numbers(what: str, given: ArrayLike, width: int, n: int) -> Array:
         numbers = as_floats(rows, "fO")
         if not np.all(numbers == np.floor(numbers)):
             raise ValueError(
-                f"{what} must hold row numbers, which are whole numbers; got {rows.dtype}. For "
-                "names of rows, use a DataFrame, whose index names its rows, or Marks with names "
-                "as rows."
+                f"{what} must hold row numbers, which are whole numbers; got "
+                f"{shown(_first_other(rows))}. If rows have names, say which: pass rows=names, or "
+                "a DataFrame, whose index has them."
             )
         rows = numbers
     outside = (rows < 0) | (rows >= n)
@@ -69,6 +70,14 @@ def as_array(what: str, values: ArrayLike) -> Array:
         return np.asarray(values)
     except ValueError as error:
         raise ValueError(f"{what} must have rows of one length: {error}") from error
+
+
+def _first_other(values: Array) -> object:
+    """Return the first value that is no whole number."""
+    for value in values.ravel().tolist():
+        if isinstance(value, bool) or not isinstance(value, Real) or value % 1 != 0:
+            return value
+    return values.dtype
 
 
 def as_floats(values: Array, kinds: str) -> Array:

@@ -47,9 +47,9 @@ def to_matrix(
     out, since distances do not depend on it. A ``Normalizer`` as the first step stays your task:
     scale vectors to unit length before you multiply them.
 
-    With `n_components`, the map goes on to the first principal components of the mapped points:
-    of all orthogonal projections to so few dimensions, this one keeps the most of the sum of the
-    squared learned distances over all pairs,
+    With `n_components`, the map goes on to the first principal components of the mapped points: of
+    all orthogonal projections to that many dimensions, this one keeps the largest part of the sum
+    of the squared learned distances over all pairs,
 
     .. math:: \sum_{i<j} \|V^\top (z_i - z_j)\|^2 = n^2\, \mathrm{tr}(V^\top \mathrm{Cov}(Z) V).
 

@@ -22,7 +22,7 @@ from ._candidates import neighbor_pairs, rarest_terms
 from ._columns import as_columns, stacked
 from ._groups import best_partners, grouped, pairs_within
 from ._line import Curves, Line, outcome
-from ._model import PairModel
+from ._model import PairModel, sampled
 from ._similarities import Similarities
 
 _FOLDS = 10
@@ -342,7 +342,7 @@ class DuplicateFinder(BaseEstimator):
         parts = taken[new], left, self._among(said.pairs, found)
         reached = outcome(curves, *parts)
         more = 1.0 + _MORE / len(same)  # as if so many more answers said what these do
-        later = Curves.given(curves.margins, same, said.times, strength=more)
+        later = Curves.given(curves.margins, same, self._unlabeled(model), said.times, more)
         order = np.lexsort([found[:, 1], found[:, 0], -p])
         return Duplicates(
             pairs=self._named(found[order]),
@@ -396,6 +396,10 @@ class DuplicateFinder(BaseEstimator):
         parts = np.array_split(pairs, len(pairs) // _PAIRS_AT_ONCE + 1)
         return np.concatenate([model.margins(self.similarities_(part)) for part in parts])
 
+    def _unlabeled(self, model: PairModel) -> Array:
+        """Return the margins of the pairs that the model's entropy is about."""
+        return model.margins(sampled(self.features_))
+
     def _model(self, features: Array, same: Array, times: Array | int = 1) -> PairModel:
         """Learn from answers."""
         return self.prior_.learned(features, same, self.features_, times)
@@ -405,7 +409,7 @@ class DuplicateFinder(BaseEstimator):
         features = self.similarities_(said.pairs)
         model = self._model(features, said.same, said.times)
         known = np.stack([model.margins(features), self._held_out(features, said)])
-        curves = Curves.given(known, said.same, said.times)
+        curves = Curves.given(known, said.same, self._unlabeled(model), said.times)
         return model, curves, curves.truth().mean(axis=1)
 
     def _held_out(self, features: Array, said: Answers) -> Array:

@@ -12,12 +12,12 @@ import numpy as np
 
 from ... import Marks
 from ..._utils._columns._prepare import Features
-from ..._utils._quantities import warn_of_quantity
+from ..._utils._quantities import is_quantity, warn_of_quantity
 from ..._utils._rows import implied_by_classes
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
 from ._answered import answered_classes, rows_by_content, test_weights
 from ._rows import renumbered, sample_rows
-from ._tables import InputTable, read_pairs, read_table
+from ._tables import InputTable, read_pairs, read_table, unknown_labels
 
 if TYPE_CHECKING:
     from ._requests import TableRequest
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 _OF_A_QUANTITY = (
     "add a column with a few classes of it (low, middle, high), and name that with --label. (A "
     "distance for the quantity itself is learned in Python, by seraph.classic.MLKR.)"
+)
+# A query that makes two classes of a quantity, for --sql.
+_TWO_CLASSES = (
+    "SELECT * EXCLUDE ({0}), CASE TRY_CAST({0} AS DOUBLE) > {1:g} WHEN true THEN 'high' WHEN "
+    "false THEN 'low' END AS class FROM data"
 )
 
 
@@ -45,6 +50,8 @@ class Examples:
         Marked pairs, and which of them are similar.
     test_weights : ndarray or None
         Weights of the pairs in a test, NaN for those to learn from; None if there is no test.
+    unlabeled : tuple of str
+        Labels that mean that the class is unknown.
     """
 
     path: Path
@@ -53,6 +60,7 @@ class Examples:
     pairs: IntArray
     similar: BoolArray
     test_weights: FloatArray | None = None
+    unlabeled: tuple[str, ...] = ()
 
     @property
     def marks(self) -> Marks:
@@ -64,13 +72,22 @@ class Examples:
         """Class code of each row, -1 where the class is unknown."""
         return _class_codes(self.labels, len(self.features.kept))
 
+    @property
+    def class_names(self) -> list[str]:
+        """Names of the classes, in the order of their codes."""
+        labels = () if self.labels is None else self.labels
+        return sorted({label for label in labels if label is not None})
+
     @classmethod
     def read(
         cls, table: InputTable, request: TableRequest, pairs_file: Path | None = None
     ) -> Examples:
         """Take them from a table; refuse what nothing can be learned from."""
+        unlabeled = request.unlabeled
+        if unlabeled is None:
+            unlabeled = unknown_labels(table, request.label)
         if request.labels is None:
-            labels = table.labels(request.label, request.unlabeled or ())
+            labels = table.labels(request.label, unlabeled)
         else:
             labels = answered_classes(table, request.labels, request.id_column)
         pairs, similar = marked_pairs(table, pairs_file, request.id_column)
@@ -83,6 +100,8 @@ class Examples:
         some = table if len(rows) == table.n_rows else table.take(rows)
         without = [name for name in (request.label, request.id_column) if name is not None]
         features = request.preparation.features(some, without)
+        if doubt := features.doubt(table.path):
+            warnings.warn(doubt, stacklevel=2)
         rows = rows[features.kept]
         pairs, whole = renumbered(pairs, rows, table.n_rows)
         if not whole.all():
@@ -94,7 +113,9 @@ class Examples:
         labels = None if labels is None else labels[rows]
         weights = test_weights(pairs_file, len(whole))
         weights = None if weights is None else weights[whole]
-        examples = cls(table.path, features, labels, pairs, similar[whole], weights)
+        examples = cls(
+            table.path, features, labels, pairs, similar[whole], weights, tuple(unlabeled)
+        )
         n_similar, n_dissimilar = examples.count_pairs()
         if n_similar and not n_dissimilar:
             raise ValueError(
@@ -192,7 +213,22 @@ def _check_labels(
         raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
     if labels is not None:
         known = [value for value in labels if value is not None]
+        if label is not None and is_quantity(np.array(known), surely=True):
+            raise ValueError(_no_classes(table.path, label, known))
         warn_of_quantity(known, label or "y", _OF_A_QUANTITY)
+
+
+def _no_classes(path: Path, label: str, known: Sequence[str]) -> str:
+    """Say that labels are a quantity, and how to make classes of it."""
+    name = label if label.isidentifier() else '"' + label.replace('"', '""') + '"'
+    median = np.median(np.array(known, dtype=np.float64))
+    query = _TWO_CLASSES.format(name, median).replace('"', r"\"")
+    return (
+        f"{path}: {label!r} has {len(set(known))} different numbers in {len(known)} labels, so it "
+        "measures a quantity and names no classes. Make a few classes of it, such as --label "
+        f'class --sql "{query}"; or learn a distance for the quantity itself, in Python, by '
+        "seraph.classic.MLKR. (If they are names, begin each with a letter.)"
+    )
 
 
 def _needed(pairs: IntArray, labels: Array | None, size: int | None, seed: int) -> IntArray:

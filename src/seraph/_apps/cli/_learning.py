@@ -56,7 +56,7 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
             tol=float(getattr(inner, "tol", None) or 1e-3),
         )
         _set(inner, "callback", after_iteration)
-        before, scaled = _prepared(examples, request.preparation)
+        before, scaled = prepare(examples, request.preparation)
         seconds = _fit(learner, scaled, examples)
         model = Pipeline([*before, (request.learner.casefold(), learner)])
         after_fit()
@@ -107,7 +107,7 @@ def summarize_model(
     return FitSummary(fitted.estimator, scaled, examples, preparation, check)
 
 
-def _prepared(
+def prepare(
     examples: Examples, preparation: Preparation
 ) -> tuple[list[tuple[str, Any]], FloatArray]:
     """Return the fitted steps before the learner, and the points that it learns from."""
@@ -197,5 +197,13 @@ def _check(
         )
         return Check(errors, "" if errors else _TOO_FEW_PAIRS)
     codes = examples.codes
-    errors = held_out_errors(learner, scaled, codes, marks, seed=seed, after_fold=after_fold)
+    errors = held_out_errors(
+        learner,
+        scaled,
+        codes,
+        marks,
+        seed=seed,
+        after_fold=after_fold,
+        names=examples.class_names,
+    )
     return Check(errors, "" if errors else _TOO_FEW_LABELS)

@@ -116,7 +116,7 @@ class SavedModel:
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
-        from ._tables import cell_text
+        from ._tables import cell_text, unknown_labels
 
         noted = self.learned_from
         known = {
@@ -127,9 +127,12 @@ class SavedModel:
         if label is None:
             label = known.get("label")
         if unlabeled is None and label is not None and label == noted.get("label"):
-            present = {cell_text(cell) for cell in table.cells(label).to_pylist()}
-            unlabeled = [value for value in noted.get("unlabeled", ()) if value in present]
-        return Roles(label, unlabeled or (), id_column or known.get("id"))
+            present = {"", *map(cell_text, table.cells(label).to_pylist())}
+            known_words = [value for value in noted.get("unlabeled", ()) if value in present]
+            unlabeled = known_words or None
+        if unlabeled is None:
+            unlabeled = unknown_labels(table, label)
+        return Roles(label, unlabeled, id_column or known.get("id"))
 
     def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
         """Return the features that the model was fitted on, in its order.
@@ -162,9 +165,16 @@ class SavedModel:
     def _features(self, table: InputTable, not_features: list[str]) -> Any:
         import numpy as np
 
+        from ._tables import Faults
+
         names = self.feature_names
         if names is None:
-            points = table.points(without=not_features, reading=self.reading)
+            points = table.points(
+                without=not_features,
+                reading=self.reading,
+                faults=Faults(for_model=True),
+                strict=True,
+            )
             expected = self.estimator.n_features_in_
             if points.shape[1] != expected:
                 raise ValueError(
@@ -175,7 +185,6 @@ class SavedModel:
         for name in not_features:
             table.cells(name)
         from ..._utils._columns._notes import used_columns
-        from ._tables import Faults
 
         faults = Faults(for_model=True)
         columns = names if self.preparer is None else used_columns(self.preparer.columns_)

@@ -50,7 +50,7 @@ def predict(request: PredictRequest) -> None:
     The class is the most probable one by the labeled rows in the learned space, as in
     MetricClassifier. The nearest labeled rows are the reason. The file has the columns of the
     data, with the label filled in, and then the probability, whether the label was given, and the
-    reason.
+    reason. It is written as the data are: separator, decimal comma, encoding.
 
     The columns of the labels and ids are those of seraph fit, unless you name others.
 
@@ -79,7 +79,12 @@ def predict(request: PredictRequest) -> None:
         _explain(votes, find_row(table, request.row, roles.id_column), request.k)
         return
     if output is not None:
-        put_table(output, votes.columns(request.k, table, roles.label))
+        put_table(
+            output,
+            votes.columns(request.k, table, roles.label),
+            like=table.written,
+            decimal_comma=request.decimal_comma or "," in fitted.reading.decimals.values(),
+        )
     _summarize(votes, table)
     if output is not None:
         say(f"{output}: {table.n_rows} rows, {int((~votes.given).sum())} of them filled in.")

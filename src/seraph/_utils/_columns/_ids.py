@@ -14,8 +14,10 @@ _ID_NAME = re.compile(
     r"^unnamed\b|(^|[\W_])(id|ids|uid|uuid|idx|index|key|nr|no|row|rowid|code|number)$|[a-z]I[dD]$",
     re.IGNORECASE,
 )
-# With fewer rows, whole numbers may well rise by chance.
-_FEWEST_ROWS = 10
+# With fewer rows, whole numbers may well rise by chance, or be nearly all distinct.
+_FEWEST_ROWS, _FEWEST_DISTINCT = 10, 20
+# Whole numbers of which at least this share are distinct may be ids.
+_DISTINCT = 0.95
 # Why such a column is left out.
 UNNAMED, _ROW_NUMBERS = "row numbers, without a name", "row numbers"
 _IN_ORDER, _BY_NAME = "whole numbers, all distinct and in order", "ids, by its name"
@@ -59,6 +61,31 @@ def looks_like_ids(name: str, values: Any) -> str | None:
         return _IN_ORDER
     if _ID_NAME.search(name) and len(np.unique(known)) == len(known):
         return _BY_NAME
+    return None
+
+
+def suspicion(name: str, values: Any) -> str | None:
+    """Say why a column of numbers that is used may only identify rows; None if nothing says so.
+
+    Examples
+    --------
+    >>> suspicion("patient_id", np.array([7.0, 3.0, 3.0]))
+    'named like ids'
+    >>> suspicion("x", np.random.default_rng(0).permutation(50.0))
+    'whole numbers, nearly all distinct'
+    >>> suspicion("age", np.array([7.0, 3.0, 3.0]))
+    """
+    array: Array = np.asarray(values)
+    if array.dtype.kind != "f":
+        return None
+    known: FloatArray = array[~np.isnan(array)]
+    if np.any(known != np.floor(known)):
+        return None
+    if _ID_NAME.search(name):
+        return "named like ids"
+    many = len(known) >= _FEWEST_DISTINCT
+    if many and len(np.unique(known)) >= _DISTINCT * len(known):
+        return "whole numbers, nearly all distinct"
     return None
 
 

@@ -13,11 +13,11 @@ from ._ids import IDS, looks_like_ids
 from ._numbers import Faults, to_numbers
 from ._table import InputTable
 
-# Columns to list by name; the rest are counted.
-LISTED = 6
+# Columns that an error and a table list by name; the rest are counted.
+LISTED, _IN_A_TABLE = 6, 60
 # Why a column is left out begins like this if it could be used as categories.
 _TEXT = "text"
-AMONG_NUMBERS = "no number"
+AMONG_NUMBERS, MIXED = "no number", "numbers and text"
 CONSTANT = "the same in every row"
 
 
@@ -86,9 +86,16 @@ def column_rows(noted: dict[str, Any]) -> list[list[str]]:
     Returns
     -------
     list of list of str
-        Only the headings if all columns are numbers that are used as they are.
+        Only the headings if the table is an array, whose columns have no names.
     """
     rows: list[list[str]] = []
+    names: list[str] | None
+    suspects = noted.get("suspects") or {}
+    for why in dict.fromkeys(suspects.values()):
+        names = [name for name, reason in suspects.items() if reason == why]
+        rows.append([_some(names), f"numbers, but perhaps ids: {why}", _option("--drop", names)])
+    if names := noted.get("numbers"):
+        rows.append([_some(names), "numbers", _option("--drop", names)])
     if (missing := noted.get("missing")) and noted.get("impute") in FILLED_IN:
         how, other = FILLED_IN[noted["impute"]]
         option = f"--impute {other}, --impute drop"
@@ -121,7 +128,7 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _some(names: Collection[str]) -> str:
-    return and_more(list(names)[:LISTED], len(names))
+    return and_more(list(names)[:_IN_A_TABLE], len(names))
 
 
 def _option(option: str, names: Sequence[str]) -> str:
@@ -134,6 +141,8 @@ def overruling(why: str, names: Sequence[str]) -> str:
         return "--dates days"
     if why.startswith(_TEXT):
         return _option("--onehot", names)
+    if why.startswith(MIXED):
+        return f"{_option('--onehot', names)}, or correct that cell"
     if why.startswith(AMONG_NUMBERS):
         return "correct that cell"
     return _option("--keep", names) if why in IDS else ""
