@@ -495,7 +495,7 @@ def test_every_model_becomes_a_graph_of_named_columns(options, folder):
     table.to_csv("rows.csv", index=False)
     said = ok("export", "m.skops", "-o", "m.onnx", "--data", "rows.csv").out
     assert "m.onnx: from" in said
-    assert "the probabilities of 2 classes: u, v" in said
+    assert "the probabilities of 2 classes: 'u', 'v'" in said
     fitted = SavedModel.read(Path("m.skops"))
     session = onnxruntime.InferenceSession("m.onnx")
     assert [column.name for column in session.get_inputs()] == fitted.feature_names

@@ -128,12 +128,11 @@ class Preparation:
             categories = [name for name in categories if name in points.columns]
             dates = {name: use for name, use in dates.items() if name not in left_out}
         _check_left(table, points, left_out)
+        measures = {*self.keep, *categories, *dates, *_with_thousands(faults)}
         suspects = {
             name: why
             for name in getattr(points, "columns", ())
-            if name not in (*self.keep, *categories, *dates)
-            and "thousands" not in faults.readings.get(name, "")
-            and (why := suspicion(name, points[name]))
+            if name not in measures and (why := suspicion(name, points[name]))
         }
         kept: IntArray = np.arange(table.n_rows)
         if self.impute == "drop":
@@ -406,6 +405,11 @@ def with_decimal_commas(table: InputTable, faults: Faults) -> Any:
     name, cell = next(iter(faults.commas.items()))
     warn(f"{table.path}: read with decimal commas, as in column {name!r} ({cell}).")
     return replace(table, decimal_comma=True)  # type: ignore[arg-type]
+
+
+def _with_thousands(faults: Faults) -> list[str]:
+    """Return the columns whose numbers have separators of thousands, which no id has."""
+    return [name for name, reading in faults.readings.items() if "thousands" in reading]
 
 
 def _leave_out_text(

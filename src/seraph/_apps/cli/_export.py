@@ -82,7 +82,7 @@ def export(
     if classifier is not None:
         classes = classifier.classes_.tolist()
         result(classes=classes)
-        say(f"and to the probabilities of {len(classes)} classes: {', '.join(classes)}")
+        say(f"and to the probabilities of {len(classes)} classes: {', '.join(map(repr, classes))}")
     elif graph and fitted.learned_from.get("label"):
         say("without classes: for these, leave --components out and give --data with labels.")
     if not graph and needs_unit_length(fitted.estimator):
