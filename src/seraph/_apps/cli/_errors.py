@@ -138,10 +138,10 @@ class HeldOutErrors:
         if self.p_guess < SIGNIFICANCE:
             return ""
         if self.wrong >= self.wrong_guess:
-            return f" It is no better than to guess {self.guess!r} for each."
+            return f" The learned one is no better than to guess {self.guess!r} for each."
         return (
-            f" It is not clearly better than to guess {self.guess!r} for each ({self.wrong_guess} "
-            f"of {self.n} wrong; sign test, p = {self.p_guess:.2g})."
+            f" The learned one is not clearly better than to guess {self.guess!r} for each "
+            f"({self.wrong_guess} of {self.n} wrong; sign test, p = {self.p_guess:.2g})."
         )
 
     def _against_euclidean(self) -> str:
