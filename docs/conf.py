@@ -16,6 +16,7 @@ extensions = [
     "sphinx-mathjax-offline",  # formulas without a network
     "numpydoc",
     "myst_parser",
+    "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build", "results/**"]
@@ -24,6 +25,10 @@ smartquotes = False  # "auto" can be copied, “auto” cannot
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
+
+# The copy button leaves out prompts, and what is printed below them.
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"

@@ -1,5 +1,6 @@
 """The documentation covers everything public, and its tools notice what is wrong."""
 
+import ast
 import importlib
 import importlib.util
 import json
@@ -267,3 +268,15 @@ def test_a_source_page_that_the_site_does_not_show_is_found(tmp_path, capsys):
         "search.html (without 'An index', which its source has)",
         "2 pages, 3 lost pages or headings, 0 broken links",
     ]
+
+
+def test_the_copy_button_leaves_out_prompts():
+    settings = {
+        node.targets[0].id: node.value
+        for node in ast.parse((DOCS / "conf.py").read_text()).body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    assert "sphinx_copybutton" in ast.literal_eval(settings["extensions"])
+    prompt = re.compile(ast.literal_eval(settings["copybutton_prompt_text"]))
+    lines = [">>> x = 1", "... + 2", "$ seraph demo"]
+    assert [prompt.sub("", line, count=1) for line in lines] == ["x = 1", "+ 2", "seraph demo"]

@@ -122,11 +122,14 @@ def test_none_wrong_is_not_called_certain():
 def test_a_distance_must_beat_the_most_frequent_class():
     said = errors(30, 15, 15, 1.0, guessed=14).verdict()
     assert said.startswith("Neither distance is better than to guess 'a' for each, which is wrong")
-    assert "for 14 of 30. Try more labels" in said
+    assert (
+        "for 14 of 30. Try more labels (seraph query says which pairs to ask about) or other"
+        in said
+    )
     assert "as good as the Euclidean" not in said
     said = errors(30, 14, 12, 0.7, guessed=13, p_guess=1.0).verdict()
     assert "Euclidean distance of the scaled features looks better" in said
-    assert said.endswith("It is no better than to guess 'a' for each.")
+    assert said.endswith("The learned one is no better than to guess 'a' for each.")
     said = errors(30, 10, 15, 0.2, guessed=14, p_guess=0.4).verdict()
     assert said.endswith("not clearly better than to guess 'a' for each (14 of 30 wrong; sign "
                          "test, p = 0.4).")  # fmt: skip

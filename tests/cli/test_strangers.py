@@ -272,3 +272,18 @@ def test_transform_advises_no_options_that_it_lacks(folder):
     (folder / "new.csv").write_text(",b\n1,2\n3,4\n")
     err = refusal("transform", "m.skops", "new.csv")
     assert set(re.findall(r"--[\w-]+", err)) <= options, err
+
+
+def test_a_small_command_imports_no_large_package(folder):
+    strangers().to_csv("t.csv", index=False)
+    ok("fit", "t.csv", "--label", "kind", "--no-check", "-o", "m.skops")
+    code = (
+        "import sys; from seraph._apps.cli import main\n"
+        "sys.argv = ['seraph', 'transform', 'm.skops', 't.csv', '-o', 'out.csv']\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "assert 'skops.io' in sys.modules\n"
+        "assert not {'torch', 'dask', 'matplotlib', 'onnx'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    assert (folder / "out.csv").exists()

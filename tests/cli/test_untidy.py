@@ -494,7 +494,9 @@ def test_every_model_becomes_a_graph_of_named_columns(options, folder):
     if "drop" in options:  # the model takes complete rows alone
         table = table.dropna(subset="b")
     table.to_csv("rows.csv", index=False)
-    assert "m.onnx: from" in ok("export", "m.skops", "-o", "m.onnx", "--data", "rows.csv").out
+    said = ok("export", "m.skops", "-o", "m.onnx", "--data", "rows.csv").out
+    assert "m.onnx: from" in said
+    assert "the probabilities of 2 classes: 'u', 'v'" in said
     fitted = SavedModel.read(Path("m.skops"))
     session = onnxruntime.InferenceSession("m.onnx")
     assert [column.name for column in session.get_inputs()] == fitted.feature_names
@@ -514,8 +516,12 @@ def test_every_model_becomes_a_graph_of_named_columns(options, folder):
         for name, values in points.items()
     }
     expected = fitted.estimator.transform(points)
-    (mapped,) = session.run(None, columns)
+    classes, shares, mapped = session.run(None, columns)
     np.testing.assert_allclose(mapped, expected, atol=2e-4 * np.abs(expected).max())
+    ok("predict", "m.skops", "new.csv", "--reference", "rows.csv", "-o", "filled.csv")
+    filled = pd.read_csv("filled.csv")
+    assert classes.tolist() == filled["kind"].tolist()
+    np.testing.assert_allclose(shares.max(axis=1), filled["probability"], atol=2e-3)
 
 
 @pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
@@ -535,6 +541,10 @@ def test_a_matrix_is_written_where_the_map_is_linear(folder):
     ok("export", "m.skops", "-o", "m.onnx", "--components", "1", "--data", "t.csv")
     (output,) = onnxruntime.InferenceSession("m.onnx").get_outputs()
     assert output.shape[1] == 1
+    untidy_table().drop(columns="kind").to_csv("bare.csv")
+    said = ok("export", "m.skops", "-o", "m.onnx", "--data", "bare.csv").out
+    assert "without classes: for these, leave --components out and give --data with labels" in said
+    assert len(onnxruntime.InferenceSession("m.onnx").get_outputs()) == 1
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
     model = clone(model).fit(X, labels_for(model, wine))
     graph = to_onnx(model, X, dtype=dtype)
     for rows in (X, X[-1:], X[:7]):
-        label, probabilities = run(graph, rows)
+        label, probabilities, *_ = run(graph, rows)
         np.testing.assert_array_equal(label, model.predict(rows))
         np.testing.assert_allclose(probabilities, model.predict_proba(rows), atol=1e-5)
         assert probabilities.dtype == dtype
@@ -147,7 +147,7 @@ def test_the_graph_of_a_pair_classifier_of_classes_returns_probabilities(wine):
     X, y_partial, _ = wine
     model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, y_partial)
     graph = to_onnx(model, X, dtype="float64")
-    _, chances = run(graph, X)
+    _, chances, _ = run(graph, X)
     numbers = {entry.key: float(entry.value) for entry in graph.metadata_props}
     rows = np.array([[0, 1], [0, 40], [7, 60]])
     differ = 1.0 - np.sum(chances[rows[:, 0]] * chances[rows[:, 1]], axis=1)
@@ -167,7 +167,7 @@ def test_the_graph_of_a_pair_classifier_of_classes_returns_probabilities(wine):
 def test_classes_keep_their_names(names, wine):
     X, y_partial, _ = wine
     model = MetricClassifier(SERAPH()).fit(X, names[y_partial].tolist())
-    label, _ = run(to_onnx(model, X, dtype="float64"), X)
+    label, *_ = run(to_onnx(model, X, dtype="float64"), X)
     np.testing.assert_array_equal(label, model.predict(X))
 
 
@@ -194,7 +194,7 @@ def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
 def test_the_graph_of_a_classifier_takes_0_rows(model, wine):
     X, _y_partial, _ = wine
     model = clone(model).fit(X, labels_for(model, wine))
-    label, probabilities = run(to_onnx(model, X, dtype="float64"), X[:0])
+    label, probabilities, _ = run(to_onnx(model, X, dtype="float64"), X[:0])
     assert label.shape == (0,)
     assert probabilities.shape == (0, len(model.classes_))
 
@@ -219,8 +219,7 @@ def test_the_graph_of_a_model_of_a_data_frame_takes_its_columns_by_name(model, w
     )
     shuffled = {name: table[[name]].to_numpy() for name in reversed(names)}
     Z = session.run(None, shuffled)[-1]
-    expected = model.predict_proba(table) if is_classifier(model) else model.transform(table)
-    np.testing.assert_allclose(Z, expected, atol=1e-6 if is_classifier(model) else 1e-12)
+    np.testing.assert_allclose(Z, model.transform(table), atol=1e-12)
 
 
 def test_text_and_missing_values_go_through_a_column_transformer(wine):
@@ -256,7 +255,7 @@ def test_text_and_missing_values_go_through_a_column_transformer(wine):
     after = make_pipeline(clone(prepare), MetricClassifier(SERAPH()))
     for classifier in (inside, after, PairClassifier(inside.estimator, cv=2)):
         graph = to_onnx(classifier.fit(table, y_partial), table).SerializeToString()
-        labels, shares = onnxruntime.InferenceSession(graph).run(None, columns)
+        labels, shares, _ = onnxruntime.InferenceSession(graph).run(None, columns)
         model = getattr(classifier, "estimator_", classifier)
         model = model if hasattr(model, "predict_proba") else classifier
         np.testing.assert_allclose(shares, model.predict_proba(table), atol=1e-4)
@@ -307,9 +306,11 @@ def test_missing_values_are_filled_in_by_the_graph(wine):
     model = MetricClassifier(make_pipeline(SimpleImputer(), StandardScaler(), SERAPH()))
     model.fit(holes, y)
     session = onnxruntime.InferenceSession(to_onnx(model, holes).SerializeToString())
-    classes, shares = session.run(None, {"X": holes.astype(np.float32)})
+    classes, shares, mapped = session.run(None, {"X": holes.astype(np.float32)})
     np.testing.assert_array_equal(classes, model.predict(holes))
     np.testing.assert_allclose(shares, model.predict_proba(holes), atol=1e-4)
+    np.testing.assert_allclose(mapped, model.transform(holes), atol=1e-4)
+    assert [one.name for one in session.get_outputs()] == ["label", "probabilities", "coordinates"]
 
 
 @pytest.mark.parametrize("opset", few([13, 15, 18], lambda opset: opset == 13))
@@ -472,7 +473,7 @@ def test_classes_far_from_the_origin_are_those_of_the_model(rule):
     session = onnxruntime.InferenceSession(
         graph.SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    labels, _ = session.run(None, {"X": rows})
+    labels, *_ = session.run(None, {"X": rows})
     np.testing.assert_array_equal(labels, model.predict(rows))
 
 
@@ -524,7 +525,7 @@ def test_a_rare_missing_text_is_one_of_the_infrequent_ones(unknown, wine):
     model = classifier_of_text(encoder(min_frequency=3, handle_unknown=unknown))
     model.fit(table, wine[1])
     table.loc[5, "kind"] = "new"
-    labels, shares = answers_of(to_onnx(model, table), table)
+    labels, shares, _ = answers_of(to_onnx(model, table), table)
     np.testing.assert_array_equal(labels, model.predict(table))
     np.testing.assert_allclose(shares, model.predict_proba(table), atol=1e-4)
 
@@ -542,7 +543,7 @@ def test_an_empty_text_before_an_imputer_is_refused_by_the_name_of_the_step(wine
 def test_an_empty_text_that_nothing_confuses_is_a_category(wine):
     table = table_of_text(wine, ["u", "", "v"])
     model = classifier_of_text(encoder()).fit(table, wine[1])
-    labels, _ = answers_of(to_onnx(model, table), table)
+    labels, *_ = answers_of(to_onnx(model, table), table)
     np.testing.assert_array_equal(labels, model.predict(table))
 
 

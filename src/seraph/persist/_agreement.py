@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.utils import check_array
 
+from .._estimators._classifier import MetricClassifier
 from .._utils._typing import Array
 from .._utils._validation import in_short, shown
 from ._steps import inner_model, last_step
@@ -131,6 +132,8 @@ def _ask(model: Any, rows: Any) -> list[Array]:
         warnings.simplefilter("ignore")
         if is_classifier(model):
             names = [n for n in ("predict", "predict_proba") if hasattr(model, n)]
+            if isinstance(last_step(model), MetricClassifier):
+                names.append("transform")
         else:
             names = ["transform" if hasattr(model, "transform") else "predict"]
         found = [getattr(model, name)(rows) for name in names]

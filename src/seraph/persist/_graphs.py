@@ -27,6 +27,8 @@ from ._tables import MISSING_TEXT, text_of
 # Kernels that a few ONNX operators can compute.
 KERNELS = ("linear", "poly", "polynomial", "rbf")
 
+CLASSIFIER = "SeraphMetricClassifier"
+
 # Makes an operator from its ONNX name, its inputs and its attributes.
 Make = Callable[..., Any]
 
@@ -108,8 +110,22 @@ def _kernel_values(op: Make, kernel_map: KernelMap, X: Any, n_features: int) -> 
     return op("Pow", op("Add", inner, coef0), degree)
 
 
+def parse_classifier(
+    scope: Any,
+    model: Any,
+    inputs: list[Any],
+    custom_parsers: Any = None,  # noqa: ARG001
+) -> Any:
+    """Tell skl2onnx what a MetricClassifier returns; `classifier_shapes` has the types."""
+    operator = scope.declare_local_operator(CLASSIFIER, model)
+    operator.inputs = inputs
+    for name in ("label", "probabilities", "coordinates"):
+        operator.outputs.append(scope.declare_local_variable(name, type(inputs[0].type)()))
+    return operator.outputs
+
+
 def classifier_shapes(operator: Any) -> None:
-    """Tell skl2onnx the types and shapes of the classes and of their probabilities."""
+    """Tell skl2onnx the types and shapes of classes, probabilities and coordinates."""
     types = import_module("skl2onnx.common.data_types")
     given = operator.inputs[0].type
     classes = onnx_classes(operator.raw_operator.classes_)
@@ -117,6 +133,7 @@ def classifier_shapes(operator: Any) -> None:
     n = given.shape[0]
     operator.outputs[0].type = kind([n])
     operator.outputs[1].type = type(given)([n, len(classes)])
+    operator.outputs[2].type = type(given)([n, operator.raw_operator.points_.shape[1]])
 
 
 def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
@@ -134,7 +151,8 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     else:
         both = op("Add", _votes(op, model, Z), _odds(op, model, Z))
         shares = op("Div", both, np.array([2.0]))
-    classes, chances = operator.outputs
+    classes, chances, coordinates = operator.outputs
+    op("Identity", mapped, output_names=[coordinates]).add_to(scope, container)
     best = op("ArgMax", shares, axis=1, keepdims=0)
     best = op("Gather", onnx_classes(model.classes_), best, axis=0, output_names=[classes])
     best.add_to(scope, container)

@@ -41,13 +41,17 @@ def to_onnx(
     The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. If the
     model was fitted on a data frame, the graph instead has one input for each column that it uses,
     with the name of the column and the shape (n_samples, 1): numbers, NaN if missing, or text, ""
-    if missing. The graph returns what ``transform`` returns; for a classifier, the classes and
-    then the probabilities, in the order of ``classes_``. The graph of a `PairClassifier` maps
-    points, too; its metadata hold "threshold", "slope" and "intercept", which decide about the
-    Euclidean distance of two mapped points. If it was fitted with classes alone, the graph is that
-    of its `MetricClassifier`, and they decide about ``1 - p @ q`` with the probabilities p and q
-    of two points. Before it is returned, it is run on every row of `X`, and on some of them with
-    holes, with missing and with new text. It is refused if an answer differs from the model's.
+    if missing. The graph returns what ``transform`` returns; for a classifier, "label", the
+    classes, and then "probabilities", in the order of ``classes_``. The graph of a
+    `MetricClassifier` also returns "coordinates", what its ``transform`` returns.
+
+    The graph of a `PairClassifier` maps points, too; its metadata hold "threshold", "slope" and
+    "intercept", which decide about the Euclidean distance of two mapped points. If it was fitted
+    with classes alone, the graph is that of its `MetricClassifier`, and they decide about
+    ``1 - p @ q`` with the probabilities p and q of two points.
+
+    Before it is returned, the graph is run on every row of `X`, and on some of them with holes,
+    with missing and with new text. It is refused if an answer differs from the model's.
 
     Parameters
     ----------
@@ -202,7 +206,13 @@ def _register(skl2onnx: ModuleType) -> None:
     converters = {
         **dict.fromkeys(_LINEAR, (_graphs.step_shapes, _graphs.convert_linear)),
         KernelSERAPH: (_graphs.step_shapes, _graphs.convert_kernel),
-        MetricClassifier: (_graphs.classifier_shapes, _graphs.convert_classifier),
     }
     for kind, (shapes, convert) in converters.items():
         skl2onnx.update_registered_converter(kind, f"Seraph{kind.__name__}", shapes, convert)
+    skl2onnx.update_registered_converter(
+        MetricClassifier,
+        _graphs.CLASSIFIER,
+        _graphs.classifier_shapes,
+        _graphs.convert_classifier,
+        parser=_graphs.parse_classifier,
+    )

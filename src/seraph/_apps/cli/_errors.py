@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _FEW_HELD_OUT = 30
 SIGNIFICANCE = 0.05
 TITLE = "Error on held-out labels"
-_MORE_LABELS = "more labels (seraph query says which pairs to ask about), "
+_MORE_LABELS = "more labels (seraph query says which pairs to ask about)"
 _ADVICE = (
     "another --scale, --drop for columns that have nothing to do with the classes, or a larger "
     "--lam; if nothing helps, stay with the Euclidean distance."
@@ -127,20 +127,21 @@ class HeldOutErrors:
         if min(self.wrong, self.wrong_euclidean) < self.wrong_guess:
             return ""
         what = "class" if self.noun == "labels" else "answers"
+        more = "" if self.all_labeled else f"{_MORE_LABELS} or "
         return (
             f"Neither distance is better than to guess {self.guess!r} for each, which is wrong "
-            f"for {self.wrong_guess} of {self.n}. Try {'' if self.all_labeled else _MORE_LABELS}"
-            f"other columns: these may say nothing about the {what}."
+            f"for {self.wrong_guess} of {self.n}. Try {more}other "
+            f"columns: these may say nothing about the {what}."
         )
 
     def _doubt_of_guess(self) -> str:
         if self.p_guess < SIGNIFICANCE:
             return ""
         if self.wrong >= self.wrong_guess:
-            return f" It is no better than to guess {self.guess!r} for each."
+            return f" The learned one is no better than to guess {self.guess!r} for each."
         return (
-            f" It is not clearly better than to guess {self.guess!r} for each ({self.wrong_guess} "
-            f"of {self.n} wrong; sign test, p = {self.p_guess:.2g})."
+            f" The learned one is not clearly better than to guess {self.guess!r} for each "
+            f"({self.wrong_guess} of {self.n} wrong; sign test, p = {self.p_guess:.2g})."
         )
 
     def _against_euclidean(self) -> str:
@@ -157,7 +158,8 @@ class HeldOutErrors:
                 return f"The learned distance is better than the Euclidean one {test}."
             return f"The learned distance looks better, but {doubt}."
         other = "The Euclidean distance of the scaled features"
-        advice = f"Try {'' if self.all_labeled else _MORE_LABELS}{_ADVICE}"
+        more = "" if self.all_labeled else f"{_MORE_LABELS}, "
+        advice = f"Try {more}{_ADVICE}"
         if significant:
             return f"{other} is better {test}. {advice}"
         return f"{other} looks better, though {doubt}. {advice}"

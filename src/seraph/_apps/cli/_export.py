@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +11,11 @@ from . import _options as options
 from ._console import command, result, say
 
 _KINDS = (".npy", ".safetensors", ".onnx")
+
+if TYPE_CHECKING:
+    from ... import MetricClassifier
+    from ._models import SavedModel
+    from ._tables import InputTable
 
 
 @command
@@ -40,8 +45,10 @@ def export(
 
     The Euclidean distance between x W and z W is the learned distance between x and z; what
     fills in missing numbers is not in W. A graph takes the columns by their names: numbers (NaN
-    if missing), text ("" if missing), dates as days since 1970. It is compared with the model on
-    every row of --data, and not written if they differ. A model with categories has no W.
+    if missing), text ("" if missing), dates as days since 1970. If --data has the labels of the
+    model, it returns classes and probabilities, as seraph predict does, and the coordinates. It
+    is compared with the model on every row of --data, and not written if they differ. A model
+    with categories has no W.
 
     Example: seraph export model.skops -o W.npy
 
@@ -64,12 +71,22 @@ def export(
             "--components and --data go together: the rows decide which directions are kept."
         )
     fitted = SavedModel.read(model)
-    points = fitted.points(fitted.read_tables(data)) if data else None
-    write(fitted.estimator, output, n_components=components, X=points)
+    table = fitted.read_tables(data) if data else None
+    points = None if table is None else fitted.points(table)
+    classifier = None
+    if graph and table is not None and components is None:
+        classifier = _classifier(fitted, table, points)
+    write(classifier or fitted.estimator, output, n_components=components, X=points)
     width = len(fitted.learner.get_feature_names_out()) if components is None else components
     n_features = fitted.estimator.n_features_in_
     result(output=str(output), n_features=n_features, n_components=width)
     say(f"{output}: from {n_features} features to {width} numbers")
+    if classifier is not None:
+        classes = classifier.classes_.tolist()
+        result(classes=classes)
+        say(f"and to the probabilities of {len(classes)} classes: {', '.join(map(repr, classes))}")
+    elif graph and fitted.learned_from.get("label"):
+        say("without classes: for these, leave --components out and give --data with labels.")
     if not graph and needs_unit_length(fitted.estimator):
         result(unit_length=True)
         say("Scale vectors to unit length before you multiply them with W.")
@@ -78,3 +95,18 @@ def export(
             "A row in which every number is missing may get other values from the graph, or fail "
             "there: knn has nothing to compare it by (--impute median fills it in)."
         )
+
+
+def _classifier(fitted: SavedModel, table: InputTable, points: Any) -> MetricClassifier | None:
+    """Return the classifier of `seraph predict`, by the labels of a table; None without any."""
+    from sklearn.frozen import FrozenEstimator
+
+    from ..._estimators import MetricClassifier
+
+    roles = fitted.roles(table)
+    labels = table.labels(roles.label, roles.unlabeled)
+    if labels is None or len({label for label in labels if label is not None}) < 2:
+        return None
+    classifier = MetricClassifier(FrozenEstimator(fitted.estimator)).fit(points, labels)
+    classifier.estimator_ = fitted.estimator  # a frozen one has no graph
+    return classifier

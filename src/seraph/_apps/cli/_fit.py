@@ -58,7 +58,7 @@ def _write(summary: FitSummary, request: FitRequest, table: InputTable) -> list[
     """Save the model, then the report page, and say where."""
     from ..._utils._files import write_whole
     from ...persist import save
-    from ._models import LEARNED_FROM
+    from ._models import LEARNED_FROM, import_skops
 
     source, encoding = table.path.name, table.written.encoding
     noted = {
@@ -71,6 +71,7 @@ def _write(summary: FitSummary, request: FitRequest, table: InputTable) -> list[
     setattr(summary.model, LEARNED_FROM, summary.learned_from() | noted)
     written = []
     if request.output is not None:
+        import_skops()
         written.append(f"Model: {save(summary.model, request.output)}")
         result(model=str(request.output))
     if request.report is not None:

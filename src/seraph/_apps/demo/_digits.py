@@ -34,6 +34,15 @@ LEARNERS: dict[str, Any] = {
 }
 
 
+WORDS = {
+    "Euclidean": "the distance of the pixels, nothing learned",
+    "none": "learned from the labeled pairs alone",
+    "post": "and from unlabeled pairs, each clearly similar or clearly not",
+    "proj": "from labeled pairs, with few directions (a penalty on the trace)",
+    "hyper": "both: SERAPH",
+}
+
+
 def main(n_samplings: int, picture: Path) -> dict[str, list[float]]:
     """Print a table of errors and draw the picture; return the 1-NN errors of each method in %."""
     task = load_task("usps-1-5-20")
@@ -55,6 +64,9 @@ def main(n_samplings: int, picture: Path) -> dict[str, list[float]]:
         spread = np.std(values, ddof=1) / np.sqrt(n_samplings) if n_samplings > 1 else 0.0
         bar = "#" * round(np.mean(values))
         print(f"  {name:<10}{np.mean(values):6.1f} ± {spread:.1f} %  {bar}")
+    print()
+    for name, words in WORDS.items():
+        print(f"  {name:<10}{words}")
 
     sampling = _sample(task.X, task.y, seed=0)
     hyper = SERAPH(shrinkage=0).fit(sampling.X, sampling.y_partial)

@@ -127,7 +127,8 @@ class Preparation:
             categories = [name for name in categories if name in points.columns]
             dates = {name: use for name, use in dates.items() if name not in left_out}
         _check_left(table, points, left_out)
-        suspects = _find_suspects(points, faults, {*self.keep, *categories, *dates})
+        measures = {*self.keep, *categories, *dates, *_with_thousands(faults)}
+        suspects = _find_suspects(points, measures)
         kept: IntArray = np.arange(table.n_rows)
         if self.impute == "drop":
             points, kept = _complete(table, points, categories)
@@ -390,14 +391,12 @@ def _complete(table: InputTable, points: Any, categories: Collection[str]) -> tu
     return points if table.names is None else points.reset_index(drop=True), kept
 
 
-def _find_suspects(points: Any, faults: Faults, known: Collection[str]) -> dict[str, str]:
-    """Say which of the columns that are used may only identify rows, and why."""
+def _find_suspects(points: Any, measures: Collection[str]) -> dict[str, str]:
+    """Say which columns, other than those that measure something, may only identify rows."""
     return {
         name: why
         for name in getattr(points, "columns", ())
-        if name not in known
-        and "thousands" not in faults.readings.get(name, "")
-        and (why := suspicion(name, points[name]))
+        if name not in measures and (why := suspicion(name, points[name]))
     }
 
 
@@ -426,6 +425,11 @@ def with_decimal_commas(table: InputTable, faults: Faults) -> Any:
     name, cell = next(iter(faults.commas.items()))
     warn(f"{table.path}: read with decimal commas, as in column {name!r} ({cell}).")
     return replace(table, decimal_comma=True)  # type: ignore[arg-type]
+
+
+def _with_thousands(faults: Faults) -> list[str]:
+    """Return the columns whose numbers have separators of thousands, which no id has."""
+    return [name for name, reading in faults.readings.items() if "thousands" in reading]
 
 
 def _leave_out_text(
