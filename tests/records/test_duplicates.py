@@ -72,6 +72,7 @@ def test_an_answer_that_looks_wrong_is_set_aside_until_it_is_given_twice(found):
     assert once.suspicious.tolist() == [surest]
     assert surest in once.pairs.tolist()
     assert once.n_wrong[0] > result.n_wrong[0] + 0.5
+    assert finder.suspicious(asked, said).tolist() == [surest]
     again = finder.questions(10, asked, said)
     assert again[0].tolist() == surest
     twice = finder.find([*asked, surest[::-1]], [*said, False])
