@@ -41,6 +41,27 @@ def test_what_is_written_is_read_again(path):
     assert read(path) == SOME
 
 
+def test_an_answer_that_is_given_twice_has_two_lines(path):
+    before = write(path, SOME[1:])
+    write(path, SOME[:1])
+    with AnswerFile(path, IDS, PairFormat()) as file:
+        file.replace(SOME[0])
+        twice = Answer((0, 1), True, times=2)
+        assert file.answers == [*SOME[1:], twice]
+    assert [line.split(",")[:3] for line in path.read_text().splitlines()[-2:]] == 2 * [
+        ["0", "1", "1"]
+    ]
+    assert read(path) == [*SOME[1:], twice]
+    with AnswerFile(path, IDS, PairFormat()) as file:
+        assert file.contradicted == []
+        assert file.undo() == twice
+    assert path.read_bytes() == before
+    write(path, SOME[:1])
+    with AnswerFile(path, IDS, PairFormat()) as file:
+        file.replace(Answer((0, 1), False))
+    assert read(path) == [*SOME[1:], Answer((0, 1), False)]
+
+
 def test_classes_are_read_again(path):
     some = [Answer((3,), "x, y"), Answer((0,), None), Answer((1,), "z", 1.0)]
     write(path, some, form=ClassFormat())

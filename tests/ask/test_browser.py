@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from seraph._apps.ask._answers import Answer
+from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
 from seraph._apps.ask._things import Folder, RowThings
 from tests.helpers.ask import clusters, served, session
 from tests.helpers.browser import KEYS, answer, expect, expect_answers, key_of, shot
@@ -83,6 +83,27 @@ def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
     opened.undo(n)  # for the tests that come
     expect_answers(page, n - 1)
     shot(page, "past")
+
+
+def test_answers_that_look_wrong_are_listed_side_by_side_and_asked_again(tmp_path, open_page):
+    ids, path = [f"row {k}" for k in range(40)], tmp_path / "answers.csv"
+    with AnswerFile(path, ids, PairFormat()) as file:
+        for rows, value in (((0, 3), True), ((3, 6), True), ((0, 6), False), ((1, 2), False)):
+            file.add(Answer(rows, value))
+    with session(path, X, things=RowThings(ids, CELLS)) as opened, served(opened) as client:
+        assert opened.wait()
+        page = open_page(client.address)
+        page.locator("#doubted").click()
+        expect(page.locator("#doubted")).to_have_text("3 answers look wrong")
+        first = page.locator("#doubt-list > li").first
+        expect(first.locator("p")).to_have_text("You said different, which contradicts others.")
+        assert first.locator("thead th").all_text_contents() == ["row 0", "row 6"]
+        shot(page, "doubts")
+        page.locator("#again").click()
+        expect(page.locator("#before-this")).to_be_visible()
+        page.wait_for_function(
+            "fetch('state').then(r => r.json()).then(s => s.question.key === '0-6')"
+        )
 
 
 def test_what_another_tab_took_back_is_not_said_to_be_taken_back_here(rows, open_page):

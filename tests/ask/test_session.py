@@ -13,8 +13,11 @@ from seraph._apps.ask._answers import Answer
 from seraph._apps.ask._doubts import contradictions, doubts
 from seraph._apps.ask._learning import Labels, Learning
 from seraph._apps.ask._questions import distances_of
+from seraph._apps.ask._records import Records
 from seraph._apps.ask._session import Refused, check_class
+from seraph.records import DuplicateFinder
 from tests.helpers.ask import answer_truly, clusters, session
+from tests.helpers.people import people
 
 X, y = clusters(60, m=6)
 
@@ -150,18 +153,65 @@ def test_answers_that_contradict_each_other_are_found():
     assert contradictions([*chain, different(0, 3)]) == [[(0, 3), (0, 1), (1, 2), (2, 3)]]
 
 
-def test_answers_unlike_the_others_are_asked_again_but_not_those_of_the_test():
-    near = [Answer((k, k + 3), True) for k in range(0, 30, 3)]
-    far = [Answer((k, k + 1), False) for k in range(30, 57, 3)]
-    odd = [Answer((0, 1), True), Answer((3, 4), True, 1.0)]
-    gaps = {1: 5.0, 3: 1.0}  # between the numbers of the rows, and the distances
-    found = doubts(
-        [*near, *far, *odd],
-        lambda pairs: np.array(
-            [gaps[j - i] + (0.5 if i == 0 else 0.01 * i) for i, j in pairs.tolist()]
-        ),
+def test_answers_unlike_the_others_are_odd_but_not_those_of_the_test():
+    rows = [*((k, k + 3) for k in range(20)), *((k, k + 4) for k in range(20, 40))]
+    right = [Answer((i, j), bool(y[i] == y[j])) for i, j in rows]
+    apart = sorted(
+        ((i, j) for i in range(45, 60) for j in range(i + 1, 60)),
+        key=lambda pair: -np.linalg.norm(np.subtract(*X[list(pair)])),
     )
-    assert found == {"contradictions": 0, "unlikely": 1, "keys": ["0-1"]}
+    odd, test = apart[:2]
+    answers = [*right, Answer(odd, True), Answer(test, True, 1.0)]
+    learning = Learning(X)  # before anything was learned, distances are Euclidean
+    assert learning.odd(answers)[0] == odd
+    assert test not in learning.odd(answers)
+    assert learning.odd(answers[14:]) == []  # six of a kind and the odd one say little
+
+
+def test_what_to_ask_again_is_in_order_and_leaves_out_what_was_said_twice():
+    same, different = (lambda i, j: Answer((i, j), True)), (lambda i, j: Answer((i, j), False))
+    answers = [same(0, 1), same(1, 2), different(0, 2), same(4, 5), Answer((6, 7), True, times=2)]
+    contradict, unlike = "contradicts others", "is unlike the others"
+    assert doubts(answers, [(6, 7), (4, 5), (0, 1)]) == [
+        ((0, 2), contradict),
+        ((0, 1), contradict),
+        ((1, 2), contradict),
+        ((4, 5), unlike),
+    ]
+
+
+def test_odd_answers_about_records_are_listed_and_asked_again_until_they_are_given_twice(path):
+    table, person = people(60, 40)
+    made = Records(DuplicateFinder(random_state=0).fit(table))
+    with session(path, made.points(), records=made) as opened:
+        answer_truly(opened, person, 60)
+        assert opened.state()["learning"]["doubts"] == []
+        distance = made.distances(opened.learner, made.pairs)[0]
+        known = {answer.rows for answer in opened.file.answers if answer.weight is None}
+        pairs = [tuple(pair) for pair in made.pairs[np.argsort(distance)].tolist()]
+        surest = next(pair for pair in pairs if pair in known)
+        key = "{}-{}".format(*surest)
+        opened.again([key])
+        opened.answer(key, "different")
+        assert opened.wait()
+        (listed,) = opened.state()["learning"]["doubts"]
+        assert (listed["key"], listed["value"], listed["why"]) == (
+            key,
+            "different",
+            "is unlike the others",
+        )
+        assert [thing["row"] for thing in listed["things"]] == list(surest)
+        for _ in range(4):  # the questions that the browser has loaded come first
+            question = opened.state()["question"]
+            if question["key"] == key:
+                break
+            answer_truly(opened, person, 1, patient=False)
+        assert question["again"]
+        opened.answer(key, "different")
+        assert opened.wait()
+        assert opened.state()["learning"]["doubts"] == []
+        assert all(not waiting.again for waiting in opened._queue)
+    assert [line.split(",")[2] for line in path.read_text().splitlines()[-2:]] == ["0", "0"]
 
 
 def test_tests_prefer_near_pairs_only_where_few_are_the_same(path):

@@ -30,14 +30,15 @@ def names(n):
 
 
 @contextmanager
-def session(path, X, *, things=None, classes=None, finish=None, seed=0):
+def session(path, X, *, things=None, classes=None, finish=None, seed=0, records=None):
     """Open a session whose answers go to `path`."""
     ids = names(len(X))
     things = things or RowThings(ids, {"number": [str(k) for k in range(len(X))]})
     form = PairFormat() if classes is None else ClassFormat()
     none = Finish(["--version"], path.with_suffix(".skops"), path.with_suffix(".html"))
     with AnswerFile(path, ids, form) as file:
-        opened = Session(Setting(X, things, "test <data>", classes, seed), file, finish or none)
+        setting = Setting(X, things, "test <data>", classes, seed, records)
+        opened = Session(setting, file, finish or none)
         try:
             yield opened
         finally:

@@ -273,6 +273,25 @@ class DuplicateFinder(BaseEstimator):
         new = without_repeats(self.pairs_[order], n - len(again))
         return self._named(np.concatenate([again, new]))
 
+    def suspicious(self, pairs: ArrayLike, answers: ArrayLike) -> Array:
+        """List the answers that look wrong, without finding anything.
+
+        Parameters
+        ----------
+        pairs : array-like of int of shape (k, 2)
+            Pairs that were answered, some of both kinds.
+        answers : array-like of shape (k,)
+            The answers, as in ``find``.
+
+        Returns
+        -------
+        ndarray of int of shape (m, 2)
+            Answered pairs, as in :attr:`Duplicates.suspicious`.
+        """
+        said = self._answers(pairs, answers)
+        _check_kinds(said.same)
+        return self._named(said.pairs[said.credible(self._weigh(said)[2])[1]])
+
     def find(
         self,
         pairs: ArrayLike,
@@ -309,12 +328,7 @@ class DuplicateFinder(BaseEstimator):
             raise ValueError("one_to_one needs two tables: pass the other one to fit.")
         said = self._answers(pairs, answers)
         same = said.same
-        if same.all() or not same.any():
-            kind = "the same" if same.any() else "different"
-            raise ValueError(
-                f"Every answer so far is {kind!r} ({len(same)}): a decision needs pairs of both "
-                "kinds. Answer more."
-            )
+        _check_kinds(same)
         model, curves, true = self._weigh(said)
         candidates, margins, line = self._lined(model, curves, precision)
         kept, odd = said.credible(true)
@@ -448,6 +462,15 @@ class DuplicateFinder(BaseEstimator):
         for name, weight in zip(self.similarities_.columns, model.weights.tolist(), strict=True):
             shares[name] = shares.get(name, 0.0) + abs(weight) / total
         return shares
+
+
+def _check_kinds(same: Array) -> None:
+    if same.all() or not same.any():
+        kind = "the same" if same.any() else "different"
+        raise ValueError(
+            f"Every answer so far is {kind!r} ({len(same)}): a decision needs pairs of both "
+            "kinds. Answer more."
+        )
 
 
 def _note(wanted: float | None, reachable: float, reached: float) -> str:

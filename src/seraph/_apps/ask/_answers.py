@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Self
@@ -34,11 +34,14 @@ class Answer:
         Whether the two are the same, or the name of the class; None if the person was unsure.
     weight : float or None
         Weight in the test; None for an answer to learn from.
+    times : int
+        How often it was given; the file has a line for each time.
     """
 
     rows: tuple[int, ...]
     value: bool | str | None
     weight: float | None = None
+    times: int = 1
 
 
 # As the page writes them, and as people and spreadsheets do, in lower case.
@@ -162,6 +165,7 @@ class AnswerFile:
         self.path = path
         self.answers: list[Answer] = []
         self.contradicted: list[tuple[int, ...]] = []
+        self._when: list[str] = []
         self._names = RowNames(ids, contents, n_first, by_id=by_id)
         self._form = form
         self._file = open(path, "a+b", buffering=0, opener=_private)  # noqa: SIM115 (kept open)
@@ -186,15 +190,19 @@ class AnswerFile:
 
     def add(self, answer: Answer) -> None:
         """Write an answer to the disk; if that fails, the file is as it was before."""
-        self._append([*self._form.line(answer, self._names), _now()])
+        when = _now()
+        self._append([*self._form.line(answer, self._names), when])
         self.answers.append(answer)
+        self._when.append(when)
 
     def replace(self, answer: Answer) -> None:
-        """Take back the answer about the same rows, and write the new one at the end."""
+        """Write an answer at the end, and take back another one about the same rows."""
         place = [old.rows for old in self.answers].index(answer.rows)
-        answers, times = list(self.answers), [line[-1] for line in self._lines(self._data())[1:]]
-        del answers[place], times[place]
-        self._rewrite([*answers, answer], [*times, _now()])
+        answers, when = list(self.answers), list(self._when)
+        old, _ = answers.pop(place), when.pop(place)
+        if old.value == answer.value:
+            answer = replace(answer, times=old.times + 1)
+        self._rewrite([*answers, answer], [*when, _now()])
 
     def add_earlier(self, answers: Iterable[Answer]) -> int:
         """Add those answers whose rows have no answer yet; return how many."""
@@ -208,9 +216,12 @@ class AnswerFile:
         """Take the last answer back; None if there is none."""
         if not self.answers:
             return None
-        data = self._data()
-        self._file.truncate(data.rfind(b"\n", 0, len(data) - 1) + 1)
+        end = self._data().rstrip(b"\n")
+        for _ in range(self.answers[-1].times):
+            end = end[: end.rfind(b"\n")]
+        self._file.truncate(len(end) + 1)
         os.fsync(self._file.fileno())
+        self._when.pop()
         return self.answers.pop()
 
     def close(self) -> None:
@@ -256,9 +267,9 @@ class AnswerFile:
             return
         header, *lines = self._lines(whole.removeprefix(b"\xef\xbb\xbf"))
         lines += self._complete(data[len(whole) :], len(header))
-        times = self._parse(header, lines)
-        if self._text(self.answers, times).encode() != whole:
-            self._rewrite(self.answers, times)
+        self._parse(header, lines)
+        if self._text(self.answers, self._when).encode() != whole:
+            self._rewrite(self.answers, self._when)
         elif len(whole) < len(data):
             self._file.truncate(len(whole))
 
@@ -278,8 +289,8 @@ class AnswerFile:
         except ValueError:
             return []
 
-    def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-        """Read the answers, the last one about the same rows; return when they were given."""
+    def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+        """Read the answers, the last one about the same rows, and when they were given."""
         wanted = self._form.header
         if tuple(header) != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
@@ -299,8 +310,10 @@ class AnswerFile:
             except ValueError as error:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
             changed |= self._names.changed([cells[c] for c in self._form.ids], cells["content"])
-            before, _ = found.pop(answer.rows, (answer, ""))
-            if None not in (before.value, answer.value) and before.value != answer.value:
+            before = found.pop(answer.rows, (replace(answer, times=0), ""))[0]
+            if before.value == answer.value:
+                answer = replace(answer, times=before.times + 1)
+            elif None not in (before.value, answer.value):
                 twice[answer.rows] = None
             found[answer.rows] = answer, cells["when"]
         if lost:
@@ -313,7 +326,7 @@ class AnswerFile:
         self._check_unchanged(changed)
         self.contradicted = list(twice)
         self.answers = [answer for answer, _ in found.values()]
-        return [time for _, time in found.values()]
+        self._when = [when for _, when in found.values()]
 
     def _check_unchanged(self, changed: Mapping[int, bool]) -> None:
         """Refuse answers about another table whose rows have the same ids."""
@@ -328,22 +341,23 @@ class AnswerFile:
                 f"{self.path}."
             )
 
-    def _text(self, answers: Sequence[Answer], times: Sequence[str]) -> str:
+    def _text(self, answers: Sequence[Answer], when: Sequence[str]) -> str:
         lines = [
-            [*self._form.line(answer, self._names), time]
-            for answer, time in zip(answers, times, strict=True)
+            [*self._form.line(answer, self._names), then]
+            for answer, then in zip(answers, when, strict=True)
+            for _ in range(answer.times)
         ]
         return _csv_text([self._form.header, *lines])
 
-    def _rewrite(self, answers: Sequence[Answer], times: Sequence[str]) -> None:
+    def _rewrite(self, answers: Sequence[Answer], when: Sequence[str]) -> None:
         """Write the file again, with the row numbers of today and the times of then."""
         self._file.close()  # Windows replaces no open file
         try:
-            write_whole(self.path, self._text(answers, times))
+            write_whole(self.path, self._text(answers, when))
         finally:  # if the disk is full, the file is as it was
             self._file = open(self.path, "a+b", buffering=0, opener=_private)  # noqa: SIM115
             _lock(self._file.fileno())
-        self.answers = list(answers)
+        self.answers, self._when = list(answers), list(when)
 
     def _refusal(self, fault: str) -> str:
         return (

@@ -3,37 +3,35 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..._utils._typing import Array, IntArray
+from ..._utils._typing import Array, BoolArray, IntArray
 from ._answers import Answer
-from ._learning import Labels
-from ._questions import Question
 
 # An answer is odd if so large a share of the other kind is on the wrong side of it: two rows that
 # are called the same, and are farther apart than half of those that are called different.
 _ODD = 0.5
-# With fewer answers of a kind, that would say little.
-_FEWEST = 8
-# Answers to ask again at a time.
-MOST = 5
+# Answers to list, and to ask again at a time.
+MOST = 20
 
 
-def doubts(answers: Sequence[Answer], distances: Callable[[IntArray], Array]) -> dict[str, Any]:
-    """Return the answers to ask again, for JSON: how many of each kind, and the first few.
+def doubts(
+    answers: Sequence[Answer], odd: Sequence[tuple[int, ...]]
+) -> list[tuple[tuple[int, ...], str]]:
+    """Return the rows of the first few answers to ask again, and why.
 
-    See `unlikely` for the parameters.
+    Those that contradict each other come first, then the `odd` ones. An answer that was given
+    twice is odd no more.
     """
-    circles, odd = contradictions(answers), unlikely(answers, distances)
-    rows = dict.fromkeys([*(rows for circle in circles for rows in circle), *odd])
-    return {
-        "contradictions": len(circles),
-        "unlikely": len(odd),
-        "keys": [Question(each).key for each in list(rows)[:MOST]],
-    }
+    twice = {answer.rows for answer in answers if answer.times > 1}
+    circles = (rows for circle in contradictions(answers) for rows in circle)
+    found = dict.fromkeys(circles, "contradicts others")
+    for rows in odd:
+        if rows not in twice:
+            found.setdefault(rows, "is unlike the others")
+    return list(found.items())[:MOST]
 
 
 def contradictions(answers: Sequence[Answer]) -> list[list[tuple[int, ...]]]:
@@ -71,31 +69,13 @@ def _chain(alike: dict[int, list[int]], start: int, end: int) -> list[tuple[int,
     return chains.get(end, [])
 
 
-def unlikely(
-    answers: Sequence[Answer], distances: Callable[[IntArray], Array]
-) -> list[tuple[int, ...]]:
-    """Return the rows of answers that the learned distance finds odd, the oddest first.
-
-    Only answers that it learned from count. To correct those of the test where the distance
-    disagrees with them would make the distance look better than it is.
-
-    Parameters
-    ----------
-    answers : sequence of Answer
-        All answers.
-    distances : callable
-        Returns the learned distances of pairs of rows.
-    """
-    labels = Labels.of([answer for answer in answers if answer.weight is None])
-    same = labels.same
-    if min(same.sum(), (~same).sum()) < _FEWEST:
-        return []
-    d = distances(labels.pairs)
-    near, far = np.sort(d[same]), np.sort(d[~same])
+def unlikely(distances: Array, same: BoolArray) -> IntArray:
+    """Return the places of answers that the learned distances find odd, the oddest first."""
+    near, far = np.sort(distances[same]), np.sort(distances[~same])
     odd = np.where(
         same,
-        np.searchsorted(far, d) / len(far),
-        1.0 - np.searchsorted(near, d, "right") / len(near),
+        np.searchsorted(far, distances) / len(far),
+        1.0 - np.searchsorted(near, distances, "right") / len(near),
     )
     order = np.argsort(-odd, kind="stable")
-    return [tuple(pair) for pair in labels.pairs[order[odd[order] >= _ODD]].tolist()]
+    return order[odd[order] >= _ODD]

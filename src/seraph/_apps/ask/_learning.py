@@ -15,6 +15,7 @@ from ... import SERAPH, Marks
 from ..._utils._threshold import choose_threshold
 from ..._utils._typing import Array, BoolArray, IntArray, computed_once
 from ._answers import Answer
+from ._doubts import unlikely
 from ._judge import WINDOW, Comparison, compare, steadiness
 from ._questions import distances_of
 from ._records import Records
@@ -27,6 +28,9 @@ _POINTS = 700
 _LINES = 400
 # Nearest rows that the page shows for a row.
 _NEIGHBORS = 5
+# Answers of each kind without which none is called odd: fewer would say little. For records, the
+# model knows itself how little it knows.
+_FEWEST, _FEWEST_OF_RECORDS = 8, 2
 # Pairs whose distances tell how much a refit changed.
 _WATCHED = 2000
 
@@ -160,6 +164,22 @@ class Learning:
         moment = Moment(n, watched[0], self._compared(answers, watched))
         self._past = [*(past for past in self._past if past.answers < n), moment]
         return True
+
+    def odd(self, answers: Sequence[Answer]) -> list[tuple[int, ...]]:
+        """Return the rows of answers that are unlike the others, the oddest first.
+
+        Only answers that the model learned from count. To correct those of the test where it
+        disagrees with them would make it look better than it is.
+        """
+        labels = Labels.of([answer for answer in answers if answer.weight is None])
+        fewest = _FEWEST if self.records is None else _FEWEST_OF_RECORDS
+        if min(labels.same.sum(), (~labels.same).sum()) < fewest:
+            return []
+        if self.records is not None:
+            found = self.records.suspicious(labels.pairs, labels.same)
+        else:
+            found = labels.pairs[unlikely(self.distances(labels.pairs)[0], labels.same)]
+        return [tuple(pair) for pair in found.tolist()]
 
     def _fit(self, labels: Labels) -> None:
         rows = np.union1d(self._rows, labels.rows)

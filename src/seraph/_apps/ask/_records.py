@@ -54,6 +54,11 @@ class Records:
         finder = self.finder
         return finder.prior_.learned(finder.similarities_(pairs), same, finder.features_)
 
+    def suspicious(self, pairs: IntArray, same: Array) -> IntArray:
+        """Return the pairs whose answers ``seraph duplicates`` sets aside, the oddest first."""
+        below = np.array([0, self.n_first or 0])
+        return self.finder.suspicious(pairs - below, same) + below
+
     def distances(self, model: Any, pairs: IntArray) -> tuple[Array, Array]:
         """Return how unlike pairs are, by the model and by the letters of the whole records."""
         similarities = self.finder.similarities_

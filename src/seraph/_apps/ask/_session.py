@@ -137,7 +137,7 @@ class Session:
         self._busy = False
         self._closed = False
         self._failure = ""
-        self._doubts: dict[str, Any] = {}
+        self._doubts: list[tuple[tuple[int, ...], str]] = []
         # A plain lock would do for requests; the condition also wakes the worker.
         self._lock = threading.Condition()
         for answer in file.answers:
@@ -221,10 +221,7 @@ class Session:
             answered = {Question(a.rows).key: a for a in self.file.answers}
             if not keys or not set(keys) <= set(answered):
                 raise Refused("Only a question that has an answer can be asked again.")
-            waiting = {question.key for question in self._queue if question.again}
-            for key in [key for key in keys[:MOST] if key not in waiting][::-1]:
-                answer = answered[key]
-                self._queue.appendleft(Question(answer.rows, answer.weight, again=True))
+            self._queue.extendleft(self._once_more([answered[key] for key in keys[:MOST]])[::-1])
 
     def answers(self) -> list[dict[str, Any]]:
         """Return the latest answers, newest first, for JSON."""
@@ -339,13 +336,18 @@ class Session:
             del self._later[question]
         return question
 
+    def _once_more(self, answers: Sequence[Answer]) -> list[Question]:
+        """Return the questions of answers that do not wait to be asked again already."""
+        again = (Question(answer.rows, answer.weight, again=True) for answer in answers)
+        return [question for question in again if question not in self._queue]
+
     def _can_be_shown(self, question: Question) -> bool:
         """Return False once a file of the question has turned out to be unreadable."""
         return all(map(self.setting.things.shown, question.rows))
 
     def _card(self, question: Question) -> dict[str, Any]:
         things = [self.setting.things.card(row) for row in question.rows]
-        return {"key": question.key, "things": things}
+        return {"key": question.key, "things": things, "again": question.again}
 
     def _counts(self) -> dict[str, Any]:
         values = [answer.value for answer in self.file.answers]
@@ -377,8 +379,21 @@ class Session:
             "advice": self._failure or said.text,
             "stop": said.stop and not self._failure,
             "goal": said.goal,
-            "doubts": self._doubts,
+            "doubts": self._doubted(),
         }
+
+    def _doubted(self) -> list[dict[str, Any]]:
+        """Return the answers to look at once more and why, for JSON."""
+        said = {answer.rows: answer.value for answer in self.file.answers}
+        return [
+            {
+                **self._card(Question(rows)),
+                "value": _WORDS.get(said[rows], said[rows]),
+                "why": why,
+            }
+            for rows, why in self._doubts
+            if rows in said
+        ]
 
     # The worker
 
@@ -422,12 +437,12 @@ class Session:
         """Refit and choose the next questions, without the lock; then show both."""
         learned = self._learning.refit(answers)
         pool: list[Question] = []
-        again: dict[str, Any] = {}
+        again: list[tuple[tuple[int, ...], str]] = []
         if learned:
             known = {answer.rows for answer in answers}
             codes = Labels.of([a for a in answers if a.weight is None]).codes
             pool = self._questions.chosen(self._learning.learner, known, codes)
-            again = doubts(answers, lambda pairs: self._learning.distances(pairs)[0])
+            again = doubts(answers, self._learning.odd(answers))
         picture = self._learning.picture(answers)
         with self._lock:
             self._failure = ""
@@ -437,6 +452,10 @@ class Session:
             if learned:
                 self._pool = deque(pool)
                 self._queue = deque(list(self._queue)[:_LOADED])
+                if self.setting.records is not None:  # other doubts are only offered
+                    rows = {rows for rows, _ in again}
+                    once = [a for a in answers if a.rows in rows and a.times == 1]
+                    self._queue.extend(self._once_more(once))
                 self._top_up()
 
     def _recall(self, answers: Sequence[Answer]) -> None:

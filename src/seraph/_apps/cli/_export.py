@@ -101,7 +101,7 @@ def _classifier(fitted: SavedModel, table: InputTable, points: Any) -> MetricCla
     """Return the classifier of `seraph predict`, by the labels of a table; None without any."""
     from sklearn.frozen import FrozenEstimator
 
-    from ..._estimators import MetricClassifier
+    from ... import MetricClassifier
 
     roles = fitted.roles(table)
     labels = table.labels(roles.label, roles.unlabeled)

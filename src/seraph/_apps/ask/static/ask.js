@@ -123,6 +123,7 @@ function rowsTable(things) {
 
 function showQuestion(question) {
   const box = $("things");
+  $("before-this").hidden = !question?.again;
   if (!question) {
     shownKey = null;
     box.className = "things one";
@@ -283,14 +284,14 @@ function showLearning({ learning, counts }) {
   drawChart($("chart"), judgments);
 }
 
-function showDoubts({ contradictions = 0, unlikely = 0, keys = [] }) {
-  $("doubts").hidden = !keys.length;
-  const count = (n, one, many) => (n ? [`${n} ${n === 1 ? one : many}.`] : []);
-  $("doubts").firstChild.textContent = [
-    ...count(contradictions, "answer contradicts others", "answers contradict others"),
-    ...count(unlikely, "answer is unlike the others", "answers are unlike the others"),
-  ].join(" ");
-  $("again").onclick = () => again(keys);
+function showDoubts(doubts) {
+  $("doubts").hidden = !doubts.length;
+  $("doubted").textContent = doubts.length === 1 ? "1 answer looks wrong" : `${doubts.length} answers look wrong`;
+  $("doubt-list").replaceChildren(...doubts.map(({ things, value, why }) => {
+    const said = make("p", {}, "You said ", make("b", { textContent: value }), `, which ${why}.`);
+    return make("li", {}, said, things[0].cells.length ? rowsTable(things) : things.map((thing) => thing.id).join(" and "));
+  }));
+  $("again").onclick = () => again(doubts.map(({ key }) => key));
 }
 
 const map = new PointMap($("map"), showTip);
