@@ -1,4 +1,4 @@
-"""Measure how time and memory of the default fit grow with the number of points.
+"""Measure how time and memory of a fit over all pairs grow with the number of points.
 
 ``python -m benchmarks.growth run RECORDS --learner seraph --m 16 64 --seconds 60`` appends a line
 of JSON for each size, each in a process of its own, until a fit takes longer than `--seconds`.
@@ -29,12 +29,12 @@ STYLES = {"nca": ":^", "lmnn": ":v"}
 
 
 def fitted(learner, X, y, device):
-    """Fit a learner with its defaults."""
+    """Fit a learner with its defaults; SERAPH over all pairs."""
     if learner == "seraph":
         from seraph import SERAPH
 
         options = {"backend": device} if device.startswith("cuda") else {}
-        return SERAPH(**options).fit(X, y)
+        return SERAPH(unlabeled_pairs="all", **options).fit(X, y)
     import metric_learn
 
     made = {

@@ -1,8 +1,9 @@
 """The default on many rows: what the sample of rows and pairs costs, and the time that it takes.
 
 ``python -m benchmarks.many_rows quality [samplings]`` compares ``unlabeled_pairs="auto"`` with
-"all" on digits: 1-NN error on the labeled rows, pair AUC and MAP@R of 2,000 other rows, with 20
-and 100 labels, and 100 marked pairs. ``python -m benchmarks.many_rows error [samplings]``
+"all" on sets of more than 7,000 rows, all or the named ones (``--sets usps mnist``): 1-NN error
+from the labeled rows, pair AUC and MAP@R of 2,000 other rows, with 20 and 100 labels, and 100
+marked pairs. ``python -m benchmarks.many_rows error [samplings]``
 compares `sampling_error_` with the spread of metrics over orders of the rows, which change the
 sample, and over labels. ``python -m benchmarks.many_rows time [rows ...]`` compares the seconds
 and the memory of a fit with scikit-learn's PCA of the same array, in one process;
@@ -19,6 +20,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import KNeighborsClassifier
 
 from benchmarks.core import blobs
+from benchmarks.evidence._data import SETS
 from seraph import SERAPH, Marks
 from seraph.datasets._files import read_arrays
 from seraph.metrics import map_at_r, pair_auc
@@ -27,11 +29,17 @@ HELD_OUT = 2_000
 FIGURES = ("error", "AUC", "MAP@R")
 
 
-def digits(name):
-    """Return all images of a set, in [0, 1], and their digits."""
-    arrays = read_arrays(f"{name}.npz")
-    X = arrays["sums"].astype(np.float64)
-    return X / X.max(), arrays["digits"]
+LARGE = ("usps", "mnist", "weather", "diamonds")
+
+
+def read_set(name):
+    """Return all rows of a set, and their classes."""
+    if name in ("usps", "mnist"):
+        arrays = read_arrays(f"{name}.npz")
+        X = arrays["sums"].astype(np.float64)
+        return X / X.max(), arrays["digits"]
+    X, y = SETS[name].load()
+    return X, np.unique(y, return_inverse=True)[1]
 
 
 def tasks(y, rng):
@@ -59,10 +67,10 @@ def judge(learner, X, y, known, test):
     return 100.0 * np.array([error, pair_auc(Z[test], y[test]), map_at_r(Z[test], y[test])])
 
 
-def quality(samplings):
+def quality(samplings, sets):
     """Print the figures with all pairs, and how much "auto" differs."""
-    for name in ("usps", "mnist"):
-        X, y = digits(name)
+    for name in sets:
+        X, y = read_set(name)
         found = {}
         for number in range(samplings):
             rng = np.random.default_rng(number)
@@ -88,7 +96,7 @@ def quality(samplings):
 
 def fitted(X, labels, unlabeled_pairs="auto", **options):
     """Fit the default with some labels."""
-    return SERAPH(unlabeled_pairs=unlabeled_pairs, **options).fit(X, **labels)
+    return SERAPH(unlabeled_pairs=unlabeled_pairs, n_jobs=-1, **options).fit(X, **labels)
 
 
 def error(samplings, n=100_000, m=16, n_labels=100):
@@ -101,7 +109,7 @@ def error(samplings, n=100_000, m=16, n_labels=100):
             order, known = choose()
             some = np.full(n, -1)
             some[known] = y[known]
-            learner = fitted(X[order], {"y": some[order]}, shrinkage=0, lam=lam, n_jobs=-1)
+            learner = fitted(X[order], {"y": some[order]}, shrinkage=0, lam=lam)
             found.append(learner.sampling_error_)
             yield learner.components_.T @ learner.components_
 
@@ -157,13 +165,15 @@ def main():
     parser.add_argument("numbers", nargs="*", type=int)
     parser.add_argument("--features", type=int, default=64)
     parser.add_argument("--backend", default="cpu")
+    parser.add_argument("--sets", nargs="+", choices=LARGE, default=LARGE)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     if chosen.what == "time":
         times(chosen.numbers or [20_000, 200_000, 1_000_000], chosen.features, chosen.backend)
+    elif chosen.what == "quality":
+        quality(*(chosen.numbers or [10]), chosen.sets)
     else:
-        run = {"quality": quality, "error": error}[chosen.what]
-        run(*(chosen.numbers or [10]))
+        error(*(chosen.numbers or [10]))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Fit ten million points in a file, in little memory: ``python -m benchmarks.ten_million FOLDER``.
 
-Writes n x m numbers of float32 to FOLDER, fits them through dask with a budget of unlabeled
-pairs, and transforms them into another file. Prints seconds and the peak of the memory, and
+Writes n x m numbers of float32 to FOLDER, fits the default to them through dask, and transforms
+them into another file. Prints seconds and the peak of the memory, and
 removes both files. Memory is the peak of the resident set of this process, which runs all
 threads; a chunk is read through a memory map of its own, so that pages of the file count only
 while the chunk is in use.
@@ -75,8 +75,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("-n", type=int, default=10_000_000)
     parser.add_argument("-m", type=int, default=64)
-    parser.add_argument("--pairs", type=int, default=5_000_000)
-    parser.add_argument("--labels", type=int, default=1000)
+    parser.add_argument("--labels", type=int, default=100)
     parser.add_argument("--rows", type=int, default=100_000, help="rows of a chunk")
     options = parser.parse_args()
     path, out = (options.folder / name for name in ("points.npy", "transformed.npy"))
@@ -86,13 +85,13 @@ def main():
         X = points_in_file(path, options.rows)
         print(f"{path.stat().st_size / 1e9:.2f} GB; {peak():.0f} MB before the fit", flush=True)
         watch = Stopwatch()
-        learner = SERAPH(shrinkage=0, unlabeled_pairs=options.pairs, random_state=0, n_jobs=2)
-        learner.fit(X, y)
+        learner = SERAPH(n_jobs=2).fit(X, y)
         whole = int(np.sum(learner.history_["share"] == 1.0))
         print(
-            f"fit: {watch}, {whole} of {learner.n_iter_} iterations over all {options.pairs:,} "
-            f"pairs, rank {len(learner.components_)}, gap {learner.optimality_gap_:.1e}, "
-            f"converged {learner.converged_}",
+            f"fit: {watch}, {whole} of {learner.n_iter_} iterations over all "
+            f"{learner.n_summed_pairs_:,} pairs, rank {len(learner.learned_components_)}, gap "
+            f"{learner.optimality_gap_:.1e}, converged {learner.converged_}, sampling error "
+            f"{learner.sampling_error_:.2f}",
             flush=True,
         )
         watch = Stopwatch()

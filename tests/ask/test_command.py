@@ -321,13 +321,11 @@ def test_earlier_answers_are_taken_over_once(run):
 
 
 def test_rows_of_many_are_fitted_by_a_sample(run, monkeypatch):
-    monkeypatch.setattr(_ask, "_MANY_ROWS", 10)
-    monkeypatch.setattr(_ask, "_PAIRS", "50")
     asked = ("ask", "table.csv", "--id", "file", "--drop", "note")
     assert "--sample" not in learn(run(*asked))
-    assert load("answers.skops")[-1].unlabeled_pairs == 50
-    monkeypatch.setattr(_ask, "_FAR_MORE_ROWS", 18)
-    assert "--sample 18 --unlabeled-pairs 50 -o" in learn(run(*asked))
+    monkeypatch.setattr(_ask, "_MANY_ROWS", 18)
+    assert "--sample 18 -o" in learn(run(*asked))
+    assert load("answers.skops")[-1].unlabeled_pairs == "auto"
 
 
 def test_the_line_at_the_end_works_for_rows_without_names(run):

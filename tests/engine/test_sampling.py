@@ -197,6 +197,32 @@ def test_the_same_table_gives_the_same_metric_without_a_seed():
     assert one.converged_
 
 
+@pytest.mark.parametrize("marked", [False, True])
+def test_most_sums_are_over_an_eighth_of_the_rows(marked):
+    """The solver that never samples finds the same maximum of the sum over all sampled pairs."""
+    X, y, classes = table(8_000, m=6)
+    labels = {"y": y}
+    if marked:
+        pairs = np.random.default_rng(1).permutation(len(X))[:60].reshape(30, 2)
+        labels = {"marks": Marks(pairs, classes[pairs[:, 0]] == classes[pairs[:, 1]], rows=X)}
+    some = SERAPH(backend="numpy", shrinkage=0, tol=1e-5).fit(X, **labels)
+    whole = SERAPH(backend="numpy", shrinkage=0, tol=1e-5, solver="spg").fit(X, **labels)
+    assert set(some.history_["share"]) == {0.125, 1.0}
+    assert np.sum(some.history_["share"] == 1.0) < 10
+    assert some.converged_
+    assert some.objective_ == pytest.approx(whole.objective_, rel=1e-6)
+    np.testing.assert_allclose(
+        metric(some), metric(whole), rtol=0, atol=0.01 * metric(whole).max()
+    )
+
+
+def test_the_average_agrees_with_one_over_all_sampled_pairs():
+    X, y, _ = table(8_000, m=6)
+    rough, strict = (SERAPH(backend="numpy", tol=tol).fit(X, y) for tol in (1e-3, 1e-5))
+    apart = np.linalg.norm(metric(rough) - metric(strict))
+    assert apart < 0.05 * np.linalg.norm(metric(strict))
+
+
 def test_a_given_weight_of_the_unlabeled_pairs_is_for_all_of_them():
     X, y, _ = table(MANY)
     auto = SERAPH(backend="numpy").fit(X, y)

@@ -1,6 +1,7 @@
 """Which pairs are summed: all, a share of them in tiles, or a list."""
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -336,6 +337,43 @@ def test_samples_of_samples_are_shares_of_them():
 
 
 # The order of the rows
+
+
+@pytest.mark.parametrize(("k", "share", "sampled"), [(0, 1, 1), (100, 1, 1), (8000, 0.06, 1 / 8)])
+def test_a_share_of_few_pairs_for_each_row_is_sampled_by_rows(k, share, sampled):
+    n, plan = 20_000, Plan(share=0.0064, labeled_share=share, by_rows=True)
+    ((part, some),) = plan.samples((n, 64), k)
+    assert part == 1 / 8
+    assert some.rows == k + round((n - k) / 8)
+    assert some.labeled_share == sampled * share
+    strips = some.tiles(n, k, 384, 16, mu=0.5)
+    assert max(strip.stop for strip in strips) == some.rows
+    # As many pairs for each row, which stand for all.
+    free = [strip for strip in strips if not strip.labeled and strip.rows.start >= k]
+    assert count(free) / (n - k) * 8 == pytest.approx(0.0032 * (n - k), rel=0.3)
+    weights = sum(strip.weight * count([strip]) for strip in strips if not strip.labeled)
+    assert weights == pytest.approx(0.5 * (n * (n - 1) - k * (k - 1)) / 2)
+    assert replace(plan, by_rows=False).samples((n, 64), k) == []
+
+
+def count(strips):
+    """Count the pairs of tiles off the diagonal."""
+    return sum(
+        (strip.rows.stop - strip.rows.start) * (columns.stop - columns.start)
+        for strip in strips
+        for columns in strip.columns
+    )
+
+
+@pytest.mark.parametrize("wrt", ["metric", "factor", "threshold"])
+@pytest.mark.parametrize("make", [NumpySweep, lambda X: TorchSweep(X, "cpu")])
+def test_a_sample_of_rows_estimates_the_sum_over_all(rng, wrt, make):
+    X, P = rng.normal(size=(4000, 4)), rng.normal(size=(2, 4))
+    terms = PairTerms(rng.integers(3, size=50), np.array([[60, 3999]]), np.array([True]), mu=0.01)
+    some = replace(terms, plan=Plan(share=0.2, rows=2000))
+    (value, gradient), (near, slope) = (make(X)(P, one, wrt) for one in (terms, some))
+    assert near == pytest.approx(value, rel=0.02)
+    assert np.linalg.norm(slope - gradient) < 0.1 * np.linalg.norm(gradient)
 
 
 def test_no_order_is_needed_where_nothing_is_sampled():

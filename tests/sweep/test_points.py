@@ -41,13 +41,13 @@ def test_under_the_first_metric_the_mean_squared_distance_is_the_threshold(rng, 
     assert 2 * Z.var(axis=0).sum() == pytest.approx(eta)
 
 
-def test_top_variance_is_the_largest_eigenvalue_of_the_covariance(rng):
+def test_the_last_principal_axis_has_the_largest_eigenvalue_of_the_covariance(rng):
     X = rng.normal(size=(30, 5))
     for points in (X, X.T):
         found = coordinates(points)
         covariance = np.cov(points.T, bias=True)
         expected = np.linalg.eigvalsh(covariance)[-1]
-        assert found.top_variance() * found.unit**2 == pytest.approx(expected)
+        assert found.principal_axes[0][-1] * found.unit**2 == pytest.approx(expected)
 
 
 def test_points_that_are_all_alike_have_a_unit_all_the_same():

@@ -7,8 +7,9 @@ import torch
 
 from seraph import SERAPH
 from seraph._sweep import NumpySweep, PairTerms, choose_backend
+from seraph._sweep._moments import compute_moments
 from seraph._sweep._tiles import Margins
-from seraph._sweep._torch import TorchArithmetic, TorchSweep, _compute_scatter
+from seraph._sweep._torch import TorchArithmetic, TorchSweep, _compute_scatter, compute_moments_on
 
 
 def test_a_tensor_is_fitted_on_its_device(digits):
@@ -158,3 +159,20 @@ def test_the_scatter_of_a_device_is_that_of_numpy(rng):
     wide = X.astype(np.float64)
     np.testing.assert_allclose(_compute_scatter(torch.tensor(X)), wide.T @ wide, rtol=1e-12)
     assert TorchSweep(X, "cpu").scatter() is None  # numpy is as fast there
+
+
+@pytest.mark.parametrize("far", [0.0, 1e6])
+@pytest.mark.parametrize("size", [1e-150, 1.0, 1e150])
+def test_a_device_finds_the_moments_that_numpy_finds(rng, far, size):
+    X = size * (rng.normal(size=(9000, 3)) + far)
+    found, expected = compute_moments_on(X, "cpu"), compute_moments(X)
+    assert found.lengths == expected.lengths
+    assert found.size == expected.size
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(found.scatter, expected.scatter, rtol=1e-6 if far else 1e-10)
+
+
+def test_a_device_finds_that_zeros_have_no_moments():
+    found = compute_moments_on(np.zeros((5, 2), dtype=np.float32), "cpu")
+    assert found.size == 0.0
+    assert not found.scatter.any()

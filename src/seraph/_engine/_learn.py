@@ -350,18 +350,27 @@ class _SolverRun:
         more = self.lam - lam
         value = result.value - more * float(np.vdot(P, P))
         gradient = result.gradient - more * np.eye(P.shape[1])
-        surrogate = solvers.Surrogate.at(samples[0][1], P, value, gradient)
+        sample, start = samples[0][1], self._start(1.0)
         try:
-            found = solvers.low_rank(
-                surrogate,
-                self._start(1.0),
-                max_iter=settings.max_iter,
-                tol=settings.tol,
-                max_rank=settings.n_components,
-            )
+            P = self._maximize_surrogate(sample, P, value, gradient, start)
+            if sample.samples_rows:  # less exact: again, from there
+                P = self._maximize_surrogate(sample, P, *self.objective.by_metric(P), P)
         except solvers.RunAwayError:
             return None
-        return found.P
+        return P
+
+    def _maximize_surrogate(
+        self, sample: Objective, P: Array, value: float, gradient: Array, start: Array
+    ) -> Array:
+        """Maximize, from `start`, a sample with the value and gradient of all pairs at `P`."""
+        settings = self.settings
+        return solvers.low_rank(
+            solvers.Surrogate.at(sample, P, value, gradient),
+            start,
+            max_iter=settings.max_iter,
+            tol=settings.tol,
+            max_rank=settings.n_components,
+        ).P
 
     def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""

@@ -57,7 +57,7 @@ class Neighborhood:
     @classmethod
     def of(cls, coordinates: Coordinates, labels: PairLabels) -> Self | None:
         """Choose some of the points; None if all points are equal."""
-        variances, directions = np.linalg.eigh(coordinates.covariance)
+        variances, directions = coordinates.principal_axes
         if not variances[-1] > 0.0:
             return None
         span = directions[:, variances > _NULL * variances[-1]]

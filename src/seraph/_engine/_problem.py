@@ -93,7 +93,7 @@ class Problem:
         backend, device = settings.backend, settings.device
         rows = sample_rows(labels, points.shape[1], settings)
         if rows is not None:
-            points, n_unlabeled = sample_points(points, rows), labels.n_unlabeled
+            points, n_unlabeled = sample_points(points, rows, device), labels.n_unlabeled
             labels = cast("PairLabels", labels.among(rows))  # it has all labels
             mu *= n_unlabeled / max(labels.n_unlabeled, 1)
             if backend == "dask":  # the sample is in memory
@@ -112,7 +112,7 @@ class Problem:
             scatter = sweep.scatter()
             if scatter is not None:
                 coordinates = replace(coordinates, known_covariance=scatter / len(points))
-        noise = _estimate_noise(labels) * 2.0 * coordinates.top_variance()
+        noise = _estimate_noise(labels) * 2.0 * coordinates.principal_axes[0][-1]
         used = tuple(term for term in others if term is not None)
         return cls(coordinates, PairSum(sweep, terms), float(noise), labels, own_mu, used)
 
@@ -174,7 +174,9 @@ def _plan_pairs(
         plan = Plan(share=size / labels.n_unlabeled, seed=int(rng.randint(2**31 - 1)))
     if backend != "dask":  # a cluster leaves the rows where they are
         order = plan.order(shape, first, unlabeled=mu > 0.0)
-        first = first if order is None else order
+        if order is not None:
+            # (On a GPU a sum over few pairs takes as long as one over many.)
+            first, plan = order, replace(plan, by_rows=backend != "torch")
     return first, replace(order_terms(labels, settings.eta, mu, first), plan=plan)
 
 

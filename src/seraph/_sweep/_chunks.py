@@ -139,7 +139,7 @@ def make_unique(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class ChunkedPoints:
+class ChunkedPoints(Points):
     """Points in chunks, with their moments.
 
     Parameters
@@ -192,19 +192,6 @@ class ChunkedPoints:
             )
         return cls(_set_lengths(array, found.lengths), found.frame())
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of points, and of features."""
-        return self.array.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the numbers."""
-        return self.array.dtype
-
-    def __len__(self) -> int:
-        return self.shape[0]
-
     def std(self) -> Array:
         """Compute the standard deviation of each feature."""
         return self.frame.std()
@@ -245,14 +232,14 @@ class _ChunkedCoordinates(Coordinates):
         return move_to_front(self.array, rows)
 
 
-def sample_points(points: Points, rows: Array) -> SampledPoints:
+def sample_points(points: Points, rows: Array, device: str | None = None) -> SampledPoints:
     """Take some rows into memory; they keep the mean, unit and covariance of all.
 
-    All rows are read once, by chunks.
+    All rows are read once, by chunks; those of an array may be summed on a GPU.
     """
     if isinstance(points, ChunkedPoints):
         return SampledPoints(take_rows(points.array, rows), points.frame)
-    return SampledPoints(points.array[rows], Frame.of(points.array))
+    return SampledPoints(points.array[rows], Frame.of(points.array, device))
 
 
 def take_rows(array: Any, rows: Array) -> Array:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils._typing import Array
-from ._points import Coordinates, digest, exact_size, rounding_of_mean
+from ._points import Coordinates, Points, digest, exact_size, rounding_of_mean
 
 # Rows at a time: few enough that their copies in double precision stay in the cache.
 _ROWS = 1 << 12
@@ -39,8 +39,14 @@ class Moments(NamedTuple):
 
 
 def compute_moments(chunk: Any) -> Moments:
-    """Compute the moments of some rows, in double precision."""
-    points = np.asarray(chunk, dtype=np.float64)
+    """Compute the moments of some rows, in double precision, a few rows at a time."""
+    n = len(chunk)
+    few = (_moments_of_few(chunk[start : start + _ROWS]) for start in range(0, max(n, 1), _ROWS))
+    return reduce(merge_moments, few)._replace(lengths=(n,))
+
+
+def _moments_of_few(rows: Any) -> Moments:
+    points = np.asarray(rows, dtype=np.float64)
     size = float(np.max(np.abs(points), initial=0.0))
     n, m = points.shape
     if n == 0 or not np.isfinite(size):
@@ -101,10 +107,13 @@ class Frame:
     covariance: Array
 
     @classmethod
-    def of(cls, X: Array) -> Frame:
-        """Find the frame of an array in one pass, without a copy of it."""
-        starts = range(0, len(X), _ROWS)
-        return reduce(merge_moments, (compute_moments(X[i : i + _ROWS]) for i in starts)).frame()
+    def of(cls, X: Array, device: str | None = None) -> Frame:
+        """Find the frame of an array in one pass, without a copy of it, on a GPU if given one."""
+        if device is None or not device.startswith("cuda"):
+            return compute_moments(X).frame()
+        from ._torch import compute_moments_on
+
+        return compute_moments_on(X, device).frame()
 
     def std(self) -> Array:
         """Return the standard deviation of each feature."""
@@ -135,7 +144,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class SampledPoints:
+class SampledPoints(Points):
     """Some points, in the frame of all.
 
     Parameters
@@ -155,19 +164,6 @@ class SampledPoints:
 
     array: Array
     frame: Frame
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of these points, and of features."""
-        return self.array.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the numbers."""
-        return self.array.dtype
-
-    def __len__(self) -> int:
-        return len(self.array)
 
     def std(self) -> Array:
         """Compute the standard deviation of each feature over all points."""

@@ -1,4 +1,4 @@
-"""The points of a fit behind one protocol, whether in memory or in the chunks of a cluster.
+"""The points of a fit behind one interface, whether in memory or in the chunks of a cluster.
 
 Code outside this room works with `Points` and `Coordinates`, and does not know where the data is.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import sys
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
@@ -344,9 +345,11 @@ class Coordinates:
         found: Array = self.array[rows]
         return found
 
-    def top_variance(self) -> float:
-        """Compute the largest eigenvalue of the covariance."""
-        return float(np.linalg.eigvalsh(self.covariance)[-1])
+    @computed_once
+    def principal_axes(self) -> tuple[Array, Array]:
+        """Variances along the principal directions, the smallest first, and these as columns."""
+        variances, directions = np.linalg.eigh(self.covariance)
+        return variances, directions
 
     def start(self, eta: float, rank: int) -> Array:
         """Make a factor to start from: a multiple of the leading principal components.
@@ -359,9 +362,8 @@ class Coordinates:
         if rank >= d:
             directions, variance = np.eye(d), float(np.trace(self.covariance))
         else:
-            values, vectors = np.linalg.eigh(self.covariance)
-            directions = vectors[:, ::-1][:, :rank].T
-            variance = float(values[::-1][:rank].sum())
+            values, vectors = self.principal_axes
+            directions, variance = vectors[:, ::-1][:, :rank].T, float(values[::-1][:rank].sum())
         return directions * np.sqrt(0.5 * eta / variance) if variance > 0.0 else directions
 
     def with_first(self, rows: Array) -> Any:
@@ -373,41 +375,49 @@ class Coordinates:
         return self.array[np.concatenate([rows, np.flatnonzero(others)])]
 
 
-class Points(Protocol):
-    """The checked points of a fit, in memory or in chunks."""
+@dataclass(frozen=True)
+class Points(ABC):
+    """The checked points of a fit.
 
-    @property
-    def array(self) -> Any:
-        """The numbers, an ndarray or a dask array."""
+    Parameters
+    ----------
+    array : ndarray or dask array of shape (n, m), float32 or float64
+        The points.
+    """
+
+    array: Any
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of points and of features."""
+        n, m = self.array.shape
+        return n, m
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of the numbers, float32 or float64."""
+        found: np.dtype[Any] = self.array.dtype
+        return found
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        return self.shape[0]
 
+    @abstractmethod
     def std(self) -> Array:
         """Compute the standard deviation of each feature."""
 
+    @abstractmethod
     def coordinates(self, *, rescale: bool = True) -> Coordinates:
         """Find the coordinates for the solvers; unless `rescale`, only center the points."""
 
+    @abstractmethod
     def digest(self) -> str:
         """Return a digest of all numbers."""
 
 
 @dataclass(frozen=True)
-class PointsInMemory:
+class PointsInMemory(Points):
     """Points in an array.
-
-    Parameters
-    ----------
-    array : ndarray of shape (n, m), float32 or float64
-        The points.
 
     Examples
     --------
@@ -417,19 +427,6 @@ class PointsInMemory:
     """
 
     array: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of points and of features."""
-        return self.array.shape
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Type of the numbers."""
-        return self.array.dtype
-
-    def __len__(self) -> int:
-        return len(self.array)
 
     def __getitem__(self, rows: Array) -> PointsInMemory:
         return PointsInMemory(self.array[rows])

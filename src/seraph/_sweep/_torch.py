@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
 from importlib.util import find_spec
 from typing import Any
 
@@ -19,6 +20,7 @@ from torch import Tensor
 from .._utils._threads import SharedSetting
 from .._utils._typing import Array
 from ._formulas import Arithmetic
+from ._moments import Moments, merge_moments
 from ._numpy import NumpySweep
 from ._plan import Strip
 from ._terms import ROUNDING, PairTerms, Sweep, Variable
@@ -41,8 +43,8 @@ _KERNEL_WIDTH = 128
 _FEW_LABELED = 4096
 # Columns of X for each launch of the kernel, by the metric.
 _METRIC_WIDTH = 64
-# Rows to convert to double precision at a time, which bounds the memory of the copies.
-_WIDENED_ROWS = 1 << 17
+# Rows, or numbers, to convert to double precision at a time: this bounds the memory of the copies.
+_WIDENED_ROWS, _WIDENED_NUMBERS = 1 << 17, 1 << 25
 _TRITON = find_spec("triton") is not None
 
 
@@ -146,6 +148,21 @@ def _compute_scatter(X: Tensor) -> Array:
     return found
 
 
+def compute_moments_on(X: Array, device: str) -> Moments:
+    """Compute the moments of an array on a device that has double precision."""
+    place, few = torch.device(device), []
+    with torch.inference_mode():
+        for some in cut_range(len(X), max(1, _WIDENED_NUMBERS // X.shape[1])):
+            points = _to_device(X[some], place).double()
+            size = torch.linalg.vector_norm(points, torch.inf)
+            points /= torch.where(size > 0.0, size, 1.0)
+            mean = points.mean(dim=0)
+            points -= mean
+            found = torch.vstack([size.expand_as(mean), mean, points.T @ points]).cpu().numpy()
+            few.append(Moments((len(points),), float(found[0, 0]), found[1], found[2:]))
+    return reduce(merge_moments, few)
+
+
 def _has_triton(X: Tensor) -> bool:
     """Whether Triton can compile kernels for the device of `X`."""
     return _TRITON and (X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1")
@@ -156,7 +173,8 @@ def fits_kernel(X: Tensor, P: Array, terms: PairTerms) -> bool:
     widths = [len(P)]
     if terms.q is not None and terms.q.P is not None:
         widths.append(len(terms.q.P))
-    return max(widths) <= _KERNEL_WIDTH and X.dtype == torch.float32 and _has_triton(X)
+    fits = max(widths) <= _KERNEL_WIDTH and terms.plan.rows is None
+    return fits and X.dtype == torch.float32 and _has_triton(X)
 
 
 def _set_full_precision() -> Callable[[], None]:

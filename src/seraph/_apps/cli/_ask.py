@@ -36,12 +36,10 @@ if TYPE_CHECKING:
     from ..ask._session import Session, Setting
     from ._tables import InputTable
 
-# With more rows, the final fit sums over a sample of the unlabeled pairs; with far more, it learns
-# from a sample of the rows. On 10,000 vectors of 384 numbers and 60 answers, another sample of the
-# pairs changed the metric by 2.4 %, another 5,000 rows by 7 % (four times as many should halve
-# that), and one answer less by 2.8 %.
-_MANY_ROWS, _PAIRS = 5000, "200000"
-_FAR_MORE_ROWS = 20_000
+# Of more rows, the final fit learns from a sample. On 10,000 vectors of 384 numbers and 60
+# answers, another 5,000 rows changed the metric by 7 % (four times as many should halve that), and
+# one answer less by 2.8 %.
+_MANY_ROWS = 20_000
 _DEMO = Path("seraph-demo")
 # Features to list by name, and questions that were answered in two ways; the rest are counted.
 _LISTED, _LISTED_TWICE = 40, 5
@@ -387,8 +385,7 @@ def _finish(request: AskRequest, n_rows: int) -> Finish:
     arguments = [
         *request.arguments(),
         *answers,
-        *(["--sample", str(_FAR_MORE_ROWS)] if n_rows > _FAR_MORE_ROWS else []),
-        *(["--unlabeled-pairs", _PAIRS] if n_rows > _MANY_ROWS else []),
+        *(["--sample", str(_MANY_ROWS)] if n_rows > _MANY_ROWS else []),
         *("-o", str(model), "--report", str(report)),
     ]
     then = ""
