@@ -107,13 +107,9 @@ class Frame:
     covariance: Array
 
     @classmethod
-    def of(cls, X: Array, device: str | None = None) -> Frame:
-        """Find the frame of an array in one pass, without a copy of it, on a GPU if given one."""
-        if device is None or not device.startswith("cuda"):
-            return compute_moments(X).frame()
-        from ._torch import compute_moments_on
-
-        return compute_moments_on(X, device).frame()
+    def of(cls, X: Array) -> Frame:
+        """Find the frame of an array in one pass, without a copy of it."""
+        return compute_moments(X).frame()
 
     def std(self) -> Array:
         """Return the standard deviation of each feature."""
