@@ -325,13 +325,15 @@ class _SolverRun:
             callback=None,
             verbose=0,
         )
-        other = _SolverRun(self.problem, rough, start)
+        # (A metric for a small weight needs more rows than a sample has.)
+        problem = self.problem.without_samples_of_rows()
+        other = _SolverRun(problem, rough, start)
         P = other.estimate(self.lam, result)
         if P is not None and is_rough:
             return P
         if P is not None:
-            start_there = self.problem.coordinates.to_features(P) if len(P) else None
-            other = _SolverRun(self.problem, rough, start_there)
+            start_there = problem.coordinates.to_features(P) if len(P) else None
+            other = _SolverRun(problem, rough, start_there)
         found, s = other.solve()
         return found.P / np.sqrt(s or 1.0)
 
@@ -350,27 +352,18 @@ class _SolverRun:
         more = self.lam - lam
         value = result.value - more * float(np.vdot(P, P))
         gradient = result.gradient - more * np.eye(P.shape[1])
-        sample, start = samples[0][1], self._start(1.0)
+        surrogate = solvers.Surrogate.at(samples[0][1], P, value, gradient)
         try:
-            P = self._maximize_surrogate(sample, P, value, gradient, start)
-            if sample.samples_rows:  # less exact: again, from there
-                P = self._maximize_surrogate(sample, P, *self.objective.by_metric(P), P)
+            found = solvers.low_rank(
+                surrogate,
+                self._start(1.0),
+                max_iter=settings.max_iter,
+                tol=settings.tol,
+                max_rank=settings.n_components,
+            )
         except solvers.RunAwayError:
             return None
-        return P
-
-    def _maximize_surrogate(
-        self, sample: Objective, P: Array, value: float, gradient: Array, start: Array
-    ) -> Array:
-        """Maximize, from `start`, a sample with the value and gradient of all pairs at `P`."""
-        settings = self.settings
-        return solvers.low_rank(
-            solvers.Surrogate.at(sample, P, value, gradient),
-            start,
-            max_iter=settings.max_iter,
-            tol=settings.tol,
-            max_rank=settings.n_components,
-        ).P
+        return found.P
 
     def _start(self, s: float) -> Array:
         """Make a factor to start from, at the scale `s`."""

@@ -48,11 +48,6 @@ class Objective:
         """Relative error of a value."""
         return self.pairs.sweep.rounding
 
-    @property
-    def samples_rows(self) -> bool:
-        """Whether the pairs are of a sample of the rows."""
-        return self.pairs.terms.plan.rows is not None
-
     def by_metric(self, P: Array) -> tuple[float, Array]:
         """Compute the value at ``P'P`` and the m x m gradient by the metric."""
         return _add(term.by_metric(P) for term in self.terms)

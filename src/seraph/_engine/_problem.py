@@ -127,6 +127,12 @@ class Problem:
         scale = max(weight, _LEAST_SCALE * self.noise) or 1.0
         return Objective(self.pairs, (Trace(weight), *self.others), scale)
 
+    def without_samples_of_rows(self) -> Problem:
+        """Return the same problem, for solvers that sample no rows."""
+        terms = self.pairs.terms
+        terms = replace(terms, plan=replace(terms.plan, by_rows=False))
+        return replace(self, pairs=replace(self.pairs, terms=terms))
+
     @property
     def auto_lam(self) -> float:
         """The value of ``lam="auto"``, in the user's units."""

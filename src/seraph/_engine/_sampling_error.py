@@ -71,7 +71,9 @@ def estimate_error(problem: Problem, P: Array, labels: PairLabels, s: float = 1.
     is_sampled = mu > 0.0 and (summed < 1.0 or len(known.codes) < len(labels.codes))
     if not is_sampled and plan.labeled_share == 1.0:
         return 0.0
-    Z = problem.coordinates.array @ solvers.compress(P)[:_DIRECTIONS].T
+    array = problem.coordinates.array
+    # (In the precision of the points: they would be copied otherwise.)
+    Z = array @ solvers.compress(P)[:_DIRECTIONS].T.astype(array.dtype)
     Z = Z.astype(np.float64, copy=False)
     eta = s * problem.pairs.terms.eta
     of_labels, added = _labels_variance(Z, known, eta, plan.labeled_share)

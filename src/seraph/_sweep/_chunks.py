@@ -239,11 +239,12 @@ def sample_points(points: Points, rows: Array, device: str | None = None) -> Sam
     """
     if isinstance(points, ChunkedPoints):
         return SampledPoints(take_rows(points.array, rows), points.frame)
+    some = points.array[rows]
     if device is None or not device.startswith("cuda"):
-        return SampledPoints(points.array[rows], Frame.of(points.array))
+        return SampledPoints(some, Frame.of(points.array))
     from ._torch import compute_moments_on
 
-    return SampledPoints(points.array[rows], compute_moments_on(points.array, device).frame())
+    return SampledPoints(some, compute_moments_on(points.array, device).frame())
 
 
 def take_rows(array: Any, rows: Array) -> Array:
