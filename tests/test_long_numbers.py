@@ -104,7 +104,7 @@ def test_long_names_find_their_rows(id_form, pair_form):
     named = PAIR_FORMS[pair_form]([[IDS[i], IDS[j]] for i, j in PAIRS])
     names = Rows.of(ID_FORMS[id_form](IDS))
     np.testing.assert_array_equal(names.require(named), PAIRS)
-    assert names.called(PAIRS).tolist() == [[IDS[i], IDS[j]] for i, j in PAIRS]
+    assert names.name_rows(PAIRS).tolist() == [[IDS[i], IDS[j]] for i, j in PAIRS]
 
 
 @pytest.mark.parametrize("index", [pd.Index(IDS), pd.Index(pd.array(IDS, dtype="Int64"))])

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks, classic
 from seraph._marks import PairLabels
-from seraph._sweep._points import centered
+from seraph._sweep._points import subtract_mean
 from seraph.classic import _distances, _pair_sums
 from seraph.classic._gdm import _DissimilarDistances, _unit_constraint
 from seraph.classic._pair_sums import PairSums
@@ -162,7 +162,7 @@ class TestObjective:
     def problem(self):
         X, y = blobs(12, 4)
         sums = PairSums(PairLabels.make(12, y))
-        X = centered(X[sums.rows])
+        X = subtract_mean(X[sums.rows])
         C = _unit_constraint(X, sums, 0.0, 0.0, False)
         return _DissimilarDistances(X @ C, sums)
 

@@ -78,12 +78,12 @@ def test_marks_made_with_a_dask_frame_go_by_its_index():
     chunked = dd.from_pandas(FRAME, npartitions=3)
     made = Marks(PAIRS, ALIKE, rows=chunked)
     assert made.names.tolist() == sorted(NAMES.tolist())
-    assert made.aligned(FRAME, N) == BY_NUMBER
+    assert made.align(FRAME, N) == BY_NUMBER
     part = chunked.partitions[1:]
     with pytest.warns(UserWarning, match="does not have the rows of"):
-        found = BY_NAME.aligned(part, len(part))
+        found = BY_NAME.align(part, len(part))
     with pytest.warns(UserWarning, match="does not have the rows of"):
-        assert found == BY_NAME.aligned(part.compute(), len(part))
+        assert found == BY_NAME.align(part.compute(), len(part))
 
 
 def test_a_dask_frame_whose_parts_share_names_is_refused_only_if_marks_need_it():

@@ -79,7 +79,7 @@ def test_half_precision_becomes_single(learner):
 
 def test_tensors_in_half_precision_become_single():
     for kind in (torch.float16, torch.bfloat16):
-        points = _points.in_memory(torch.tensor(X).to(kind))
+        points = _points.to_memory(torch.tensor(X).to(kind))
         assert points.dtype == np.float32
         np.testing.assert_allclose(points, X, rtol=0.01, atol=0.01)
 

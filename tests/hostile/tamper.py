@@ -32,7 +32,7 @@ from seraph import (
     load,
 )
 from seraph.classic import ITML, LMNN, Euclidean
-from seraph.persist._parts import changed, to_file
+from seraph.persist._parts import change_parts, to_file
 from seraph.persist._trusted import is_object
 from tests.helpers.trial import time_limit
 from tests.hostile.trial import SECONDS, guarded, refused
@@ -193,7 +193,7 @@ def tampered_file(kind, path, how):
     if model is None:
         return None
     try:
-        return skops.io.dumps(changed(model, to_file))
+        return skops.io.dumps(change_parts(model, to_file))
     except Exception:  # the file cannot say that
         return None
 
@@ -313,4 +313,4 @@ def a_tampered_model(rng):
 
 @cache
 def sound_file(kind):
-    return skops.io.dumps(changed(models()[kind][0], to_file))
+    return skops.io.dumps(change_parts(models()[kind][0], to_file))

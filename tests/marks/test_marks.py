@@ -466,7 +466,7 @@ def frame(rows):
 @FEW
 @given(st.permutations(range(5)))
 def test_names_find_their_rows_in_any_order_of_a_frame(order):
-    found = by_name().aligned(frame(order), 5)
+    found = by_name().align(frame(order), 5)
     assert found.names is None
     assert found == Marks._of(found._rows, *plain_parts(sample()[np.array(order)]))
 
@@ -478,17 +478,17 @@ def plain_parts(marks):
 def test_a_part_of_a_table_leaves_out_the_marks_of_other_rows_and_counts_them():
     part = [3, 2, 0, 1]
     with pytest.warns(UserWarning, match=r"rows of 2 of 5 marks, which name 'eve'.*left out"):
-        found = by_name().aligned(frame(part), 4)
+        found = by_name().align(frame(part), 4)
     assert found.n_absent == 2
     assert found == sample()[part]
     assert PairLabels.make(4, None, found).n_absent_marks == 2
     with pytest.raises(ValueError, match="Pass the table that the marks are about"):
-        by_name().aligned(pd.DataFrame({"x": [1.0, 2.0]}, index=["zoe", "yan"]), 2)
+        by_name().align(pd.DataFrame({"x": [1.0, 2.0]}, index=["zoe", "yan"]), 2)
 
 
 def test_more_rows_than_the_marks_know_are_fine():
     more = pd.DataFrame({"x": np.arange(7.0)}, index=["zoe", *NAMES, "yan"])
-    found = by_name().aligned(more, 7)
+    found = by_name().align(more, 7)
     np.testing.assert_array_equal(found.pairs, sample().pairs + 1)
 
 
@@ -509,9 +509,9 @@ def test_a_warning_and_a_count_tell_of_names_that_are_not_there():
 def test_by_number_another_length_is_refused():
     for X in (np.zeros((4, 2)), pd.DataFrame(np.zeros((4, 2))), pl.DataFrame(np.zeros((4, 2)))):
         with pytest.raises(ValueError, match=r"about 5 rows, but X has 4.*marks\[rows\]"):
-            sample().aligned(X, 4)
+            sample().align(X, 4)
     with pytest.raises(ValueError, match="about 5 rows, but X has 4"):
-        by_name().aligned(np.zeros((4, 2)), 4)
+        by_name().align(np.zeros((4, 2)), 4)
 
 
 TABLES = {

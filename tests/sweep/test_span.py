@@ -8,9 +8,9 @@ from scipy.spatial.distance import pdist
 from seraph._sweep._points import (
     CONSTANT_FEATURE,
     TOLERANCE,
-    centered,
     magnitude,
     principal_directions,
+    subtract_mean,
 )
 
 SHAPES = {"tall": (20, 4), "square": (6, 6), "wide": (5, 12), "one feature": (7, 1)}
@@ -22,20 +22,20 @@ def points(request, rng):
 
 
 def test_centered_points_have_mean_zero_and_the_same_distances(points):
-    assert_allclose(centered(points).mean(axis=0), 0.0, atol=1e-12)
-    assert_allclose(pdist(centered(points)), pdist(points), rtol=1e-9)
+    assert_allclose(subtract_mean(points).mean(axis=0), 0.0, atol=1e-12)
+    assert_allclose(pdist(subtract_mean(points)), pdist(points), rtol=1e-9)
 
 
 def test_centering_does_not_write_into_the_points(points):
     before = points.copy()
-    centered(points, rounding=1.0)
+    subtract_mean(points, rounding=1.0)
     assert_array_equal(points, before)
 
 
 def test_single_precision_stays_single_and_has_a_double_mean():
     X = np.full((100_000, 1), 0.1, dtype=np.float32)
     X[0] = 100.0
-    result = centered(X)
+    result = subtract_mean(X)
     assert result.dtype == np.float32
     assert_allclose(result[1, 0], 0.1 - X.mean(dtype=np.float64), rtol=1e-4)
 
@@ -43,9 +43,9 @@ def test_single_precision_stays_single_and_has_a_double_mean():
 def test_rounding_errors_of_a_constant_feature_become_zero():
     X = np.column_stack([np.full(7, 0.1), 1e9 + np.arange(7.0)])
     X[3, 0] = np.nextafter(0.1, 1.0)
-    assert np.any(centered(X)[:, 0])
+    assert np.any(subtract_mean(X)[:, 0])
     assert_array_equal(
-        centered(X, rounding=CONSTANT_FEATURE),
+        subtract_mean(X, rounding=CONSTANT_FEATURE),
         np.column_stack([np.zeros(7), np.arange(-3.0, 4.0)]),
     )
 
@@ -64,7 +64,7 @@ def test_the_magnitude_is_never_zero():
 
 
 def test_principal_directions_are_those_of_the_covariance(points):
-    X = centered(points)
+    X = subtract_mean(points)
     left, lengths, directions = principal_directions(X)
     assert_allclose((left * lengths) @ directions, X, atol=1e-10)
     assert_allclose(directions @ directions.T, np.eye(len(directions)), atol=1e-12)

@@ -18,10 +18,10 @@ from .._sweep import (
     Coordinates,
     check_range,
     header,
-    in_memory,
     is_chunked,
     is_tensor,
     map_rows,
+    to_memory,
 )
 from .._utils._public import publish
 from .._utils._threads import one_blas_thread
@@ -81,7 +81,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             :func:`seraph.metrics.pair_auc`. Without pairs of both kinds it is 0.5, with a
             warning.
         """
-        Z = np.asarray(self.transform(in_memory(X) if is_tensor(X) else X))
+        Z = np.asarray(self.transform(to_memory(X) if is_tensor(X) else X))
         return score_of_distances(Z, labels_to_score(X, len(Z), y, marks))
 
     def _squared_distances(self, pairs: ArrayLike, X: Any) -> Array:
@@ -94,7 +94,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         pairs = take_pairs(pairs, X)
         with as_numbers("pairs", pairs):
             points: Array = check_array(
-                in_memory(pairs),
+                to_memory(pairs),
                 dtype=FLOATS,
                 allow_nd=True,
                 ensure_2d=False,
@@ -129,7 +129,11 @@ class MahalanobisLearner(MetricLearner):
         """Check the points to learn from, and return them as an array."""
         with as_numbers("X", X):
             points: Array = check_array(
-                in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+                to_memory(X),
+                dtype=FLOATS,
+                ensure_min_samples=2,
+                estimator=self,
+                input_name="X",
             )
         check_range(points)
         return points
@@ -211,7 +215,7 @@ class MahalanobisLearner(MetricLearner):
         """Check the points to map, and return them as an array."""
         check_is_fitted(self)
         with as_numbers("X", X):
-            points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
+            points: Array = validate_data(self, to_memory(X), dtype=FLOATS, reset=False)
         return points
 
     def _transform_tensor(self, X: Any) -> Any:
@@ -296,7 +300,7 @@ def take_pairs(pairs: ArrayLike, X: Any) -> Any:
     if X is None:
         return pairs
     with as_numbers("X", X):
-        table = check_array(in_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
+        table = check_array(to_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
     return table[Rows.of(X).require(pairs)]
 
 
@@ -351,7 +355,7 @@ class _Map:
     def __call__(self, chunk: ArrayLike) -> Array:
         with as_numbers("X", chunk):
             points: Array = check_array(
-                in_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
+                to_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
             )
         return map_points(points, self.components, self.isotropic)
 

@@ -16,8 +16,8 @@ from .._sweep import (
     Points,
     PointsInMemory,
     choose_backend,
-    in_memory,
     is_chunked,
+    to_memory,
 )
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
@@ -69,7 +69,7 @@ def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
     is_float = type(X) is np.ndarray and X.dtype in FLOATS  # then there is nothing to look at
     with as_numbers("X", None if is_float else X):
         array = check_array(
-            in_memory(X),
+            to_memory(X),
             dtype=FLOATS,
             ensure_min_samples=2,
             estimator=settings.name,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_expit
 
-from .._sweep import in_memory
+from .._sweep import to_memory
 from .._utils._graph import times_laplacian
 from .._utils._typing import Array
 from ._settings import Settings
@@ -59,7 +59,7 @@ class Triplets(Term):
     def gather(cls, array: Any, rows: Array) -> Self:
         """Take the points of some triplets from an array in memory or in chunks."""
         used, where = np.unique(rows, return_inverse=True)
-        points = np.asarray(in_memory(array[used]), dtype=np.float64)
+        points = np.asarray(to_memory(array[used]), dtype=np.float64)
         return cls(points, where.reshape(rows.shape))
 
     def by_metric(self, P: Array) -> tuple[float, Array]:

@@ -23,7 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .._marks import Marks, read_classes
-from .._sweep import in_memory
+from .._sweep import to_memory
 from .._utils._directions import check_directions
 from .._utils._quantities import warn_of_quantity
 from .._utils._typing import Array
@@ -152,7 +152,7 @@ class MetricClassifier(
             )
         X = from_device(X)
         if self.estimator is None and issparse(X):
-            in_memory(X)  # raises an error that says what is wrong, as for every learner
+            to_memory(X)  # raises an error that says what is wrong, as for every learner
         estimator = self._learner()
         if get_tags(estimator).regressor_tags is not None:
             raise ValueError(

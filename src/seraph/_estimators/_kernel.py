@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._base import MahalanobisMetric, MetricLearner, map_points
 from .._engine import check_repeatable
 from .._marks import Marks, aligned_marks
-from .._sweep import FLOATS, header, in_memory
+from .._sweep import FLOATS, header, to_memory
 from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from .._utils._validation import (
@@ -207,7 +207,11 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         learner = self._check_parameters()
         with as_numbers("X", X):
             points: Array = check_array(
-                in_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
+                to_memory(X),
+                dtype=FLOATS,
+                ensure_min_samples=2,
+                estimator=self,
+                input_name="X",
             )
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
@@ -276,7 +280,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         """Check points, and map them to coordinates in feature space."""
         check_is_fitted(self)
         with as_numbers("X", X):
-            points: Array = validate_data(self, in_memory(X), dtype=FLOATS, reset=False)
+            points: Array = validate_data(self, to_memory(X), dtype=FLOATS, reset=False)
         return self.kernel_map_(points)
 
     def _map_differences(self, pairs: Array) -> Array:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._base import check_pairs
 from .._marks import Marks, Rows, aligned_marks
-from .._sweep import in_memory, is_tensor
+from .._sweep import is_tensor, to_memory
 from .._utils._directions import check_directions
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_rows_by_number, shown
@@ -32,7 +32,7 @@ def check_estimator(name: str, estimator: Any) -> None:
 
 def from_device(X: Any) -> Any:
     """Copy a tensor to an ndarray, for the steps of a pipeline; return the rest as it is."""
-    return in_memory(X) if is_tensor(X) else X
+    return to_memory(X) if is_tensor(X) else X
 
 
 def learner_of(estimator: Any) -> Any:

@@ -101,7 +101,7 @@ def query_pairs(
             f"Only {len(chosen)} of {n} pairs are left to ask about: no row is in two of them, "
             "and known pairs are left out."
         )
-    return Rows.of(X).called(chosen)
+    return Rows.of(X).name_rows(chosen)
 
 
 def query_rows(
@@ -184,13 +184,13 @@ def query_rows(
     if free < n:
         warn(f"Only {free} of {n} rows are left to ask about: the others have a label.")
     if free == 0:
-        return Rows.of(X).called(np.empty(0, dtype=np.intp))
+        return Rows.of(X).name_rows(np.empty(0, dtype=np.intp))
     if classifier is not None and strategy == "unsure":
         best = classifier.predict_proba(points).max(axis=1)
         best[labeled] = np.inf
-        return Rows.of(X).called(np.argsort(best, kind="stable")[: min(n, free)])
+        return Rows.of(X).name_rows(np.argsort(best, kind="stable")[: min(n, free)])
     rng = check_random_state(random_state)
-    return Rows.of(X).called(typical_rows(Z, labeled, min(n, free), rng))
+    return Rows.of(X).name_rows(typical_rows(Z, labeled, min(n, free), rng))
 
 
 def _decision(model: Any, X: Any) -> tuple[Array, SquaredDistances | ClassDistances, float, float]:

@@ -7,7 +7,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._sweep import in_memory
+from .._sweep import to_memory
 from .._utils._rows import as_array, as_floats
 from .._utils._typing import Array
 from .._utils._unknown import is_unknown
@@ -104,7 +104,7 @@ def check_size(weights: Array) -> None:
 
 def _one_per_pair(name: str, values: ArrayLike, n_pairs: int) -> Array:
     """Return labels or weights of pairs as an array; refuse any other number of them."""
-    given = as_array(name, in_memory(values))
+    given = as_array(name, to_memory(values))
     if given.size == 0 == n_pairs:
         return np.empty(0)
     if given.shape != (n_pairs,):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from .._sweep import in_memory
+from .._sweep import to_memory
 from .._utils._rows import ROUNDED
 from .._utils._typing import Array
 from .._utils._unknown import MINUS_ONE, has_lost_minus_one, is_unknown
@@ -88,7 +88,7 @@ def as_labels(y: ArrayLike) -> Array:
     array(['a', -1, None], dtype=object)
     """
     if type(y) is not np.ndarray:
-        y = _unmasked(y) if isinstance(y, np.ma.MaskedArray) else in_memory(y)
+        y = _unmask(y) if isinstance(y, np.ma.MaskedArray) else to_memory(y)
         y = exact_table(y) if hasattr(y, "columns") else exact_column(y)
     if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in _KINDS:
         return y  # nothing that scikit-learn would change, or refuse
@@ -96,7 +96,7 @@ def as_labels(y: ArrayLike) -> Array:
     return labels if labels.dtype.kind in _KINDS else labels.astype(object)
 
 
-def _unmasked(y: Any) -> Array:
+def _unmask(y: Any) -> Array:
     """Replace the masked labels by -1 or NaN, or by None where the type holds neither."""
     if not np.any(y.mask):
         return np.asarray(y.data)

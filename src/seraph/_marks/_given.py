@@ -30,7 +30,7 @@ def read_pairs(
     itself = (found[:, 0] == found[:, 1]) & (found[:, 0] >= 0)
     if itself.any():
         at = int(np.flatnonzero(itself)[0])
-        name = shown(rows.called(found[at])[0].item())
+        name = shown(rows.name_rows(found[at])[0].item())
         raise ValueError(f"pairs[{at}] pairs row {name} with itself: remove it.")
     present = find_present(rows, pairs, found, "pairs")
     kept = present & ~np.isnan(likeness) & (counts > 0.0)
@@ -47,7 +47,7 @@ def read_triplets(rows: Rows, triplets: ArrayLike | None) -> tuple[Array, int]:
     if repeated.any():
         at = int(np.flatnonzero(repeated)[0])
         raise ValueError(
-            f"triplets[{at}] is {tuple(rows.called(found[at]).tolist())}: a triplet (a, b, c) "
+            f"triplets[{at}] is {tuple(rows.name_rows(found[at]).tolist())}: a triplet (a, b, c) "
             "says that row a is nearer to row b than to row c, so the three must differ. Remove "
             "it."
         )

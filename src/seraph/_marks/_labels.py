@@ -239,7 +239,7 @@ def aligned_marks(
             "marks must be a seraph.Marks, which knows the rows it is about: "
             f"marks=seraph.Marks(pairs, labels, rows=X); got {shown(marks)}."
         )
-    return y, None if marks is None else marks.aligned(X, n)
+    return y, None if marks is None else marks.align(X, n)
 
 
 def _n_pairs(k: int) -> int:

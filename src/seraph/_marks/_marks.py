@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .._utils._public import publish
 from .._utils._typing import Array
 from ._given import read_pairs, read_triplets, report_absent
-from ._merge import chosen_rows, cut, merged
+from ._merge import chosen_rows, cut, merge_marks
 from ._rows import Rows, is_frame
 from ._sources import (
     marks_of_classes,
@@ -133,7 +133,7 @@ class Marks:
         order = np.lexsort(pairs.T[::-1])
         given = pairs[order], labels[order], weights[order]
         triplets = triplets[np.lexsort(triplets.T[::-1])]
-        parts = (*merged(*given, rows), triplets)
+        parts = (*merge_marks(*given, rows), triplets)
         for name, array in zip(("pairs", "labels", "weights", "triplets"), parts, strict=True):
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -235,7 +235,7 @@ class Marks:
         triplets = np.concatenate([self.triplets, other.triplets])
         return self._of(self._rows, *given, triplets, self.n_absent + other.n_absent)
 
-    def aligned(self, X: Any, n: int) -> Marks:
+    def align(self, X: Any, n: int) -> Marks:
         """Return the marks among the rows of a table, with the row numbers of that table.
 
         Parameters
@@ -256,7 +256,7 @@ class Marks:
         >>> import pandas as pd
         >>> from seraph import Marks
         >>> marks = Marks([["a", "b"]], [1], rows=["a", "b", "c"])
-        >>> marks.aligned(pd.DataFrame({"x": [1.0, 2.0]}, index=["b", "a"]), 2)
+        >>> marks.align(pd.DataFrame({"x": [1.0, 2.0]}, index=["b", "a"]), 2)
         Marks(2 rows: 1 similar, 0 dissimilar)
         """
         if self.names is not None and is_frame(X):

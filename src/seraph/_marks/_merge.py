@@ -13,7 +13,7 @@ from ._answers import HEAVIEST
 from ._rows import Rows
 
 
-def merged(
+def merge_marks(
     pairs: Array, likeness: Array, weights: Array, rows: Rows
 ) -> tuple[Array, Array, Array]:
     """Add up the marks of each pair; refuse contradictions, and sums that are too large.
@@ -33,7 +33,7 @@ def merged(
     --------
     >>> pairs = np.array([[0, 1], [0, 1], [0, 2]])
     >>> likeness, weights = np.array([1.0, 0.5, 0.0]), np.array([1.0, 3.0, 1.0])
-    >>> merged(pairs, likeness, weights, Rows(3))[1:]
+    >>> merge_marks(pairs, likeness, weights, Rows(3))[1:]
     (array([0.625, 0.   ]), array([4., 1.]))
     """
     is_first = np.ones(len(pairs), dtype=bool)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
-from .._sweep import in_memory
+from .._sweep import to_memory
 from .._utils._rows import check_shape, refuse_rounded, row_numbers
 from .._utils._typing import Array
 from .._utils._validation import shown
@@ -49,14 +49,14 @@ class Rows:
                 )
             return cls(number)
         if is_frame(rows):
-            index = exact_column(in_memory(rows.index))
+            index = exact_column(to_memory(rows.index))
             return cls(len(index), _names("The index", index.tolist()), "the index")
         if is_table(rows):
             return cls(_num_samples(rows))
         names: Any = None
         if not isinstance(rows, str | bytes):  # a word is no list of letters
             with suppress(TypeError):
-                given = exact_column(in_memory(rows))
+                given = exact_column(to_memory(rows))
                 names = given.tolist() if hasattr(given, "tolist") else list(given)
         if not isinstance(names, list):
             raise TypeError(
@@ -76,8 +76,8 @@ class Rows:
         [[1, 0], [1, -1]]
         """
         if self.names is None:
-            return row_numbers(what, in_memory(given), width, self.n)
-        named = exact_table(in_memory(given))
+            return row_numbers(what, to_memory(given), width, self.n)
+        named = exact_table(to_memory(given))
         if named.size == 0:
             return np.empty((0, width), dtype=np.intp)
         check_shape(what, named, width, "names of rows")
@@ -98,7 +98,7 @@ class Rows:
         """Say which name is not there first, and how many of `given` have such a name."""
         missing = np.any(rows < 0, axis=1)
         at = int(np.flatnonzero(missing)[0])
-        name = exact_table(in_memory(given))[at][rows[at] < 0][0]
+        name = exact_table(to_memory(given))[at][rows[at] < 0][0]
         return (
             f"{what}[{at}] names row {shown(name)}, which is not in {self.source}; "
             f"{missing.sum()} of {len(missing)} {what} are like that."
@@ -106,10 +106,10 @@ class Rows:
 
     def pair(self, i: int, j: int) -> str:
         """Return the names of two rows, for messages."""
-        first, second = self.called(np.array([i, j])).tolist()
+        first, second = self.name_rows(np.array([i, j])).tolist()
         return f"({shown(first)}, {shown(second)})"
 
-    def called(self, rows: Array) -> Array:
+    def name_rows(self, rows: Array) -> Array:
         """Return the names of some rows, or their numbers if they have none."""
         if self.names is None:
             return rows

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._sweep import in_memory
+from .._sweep import to_memory
 from .._utils._rows import as_array
 from .._utils._typing import Array
 from .._utils._unknown import is_unknown
@@ -205,7 +205,7 @@ def _read_log(
 
 
 def _column(name: str, values: ArrayLike) -> Array:
-    column = as_array(name, exact_column(in_memory(values)))
+    column = as_array(name, exact_column(to_memory(values)))
     if column.ndim != 1:
         raise ValueError(
             f"{name} must be one column, with one entry for each row shown; got shape "

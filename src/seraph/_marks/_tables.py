@@ -46,8 +46,8 @@ def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
 
     sure = np.all((marks.labels == 0.0) | (marks.labels == 1.0))
     columns = {
-        "i": rows.called(marks.pairs[:, 0]),
-        "j": rows.called(marks.pairs[:, 1]),
+        "i": rows.name_rows(marks.pairs[:, 0]),
+        "j": rows.name_rows(marks.pairs[:, 1]),
         "similar": marks.labels.astype(int) if sure else marks.labels,
     }
     if np.any(marks.weights != 1.0):
@@ -56,7 +56,7 @@ def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
     if len(marks.triplets) == 0:
         return frame
     sides = zip(("i", "j", "than"), marks.triplets.T, strict=True)
-    compared = pd.DataFrame({name: rows.called(column) for name, column in sides})
+    compared = pd.DataFrame({name: rows.name_rows(column) for name, column in sides})
     if compared["than"].dtype.kind in "iu":  # with cells that are missing, it would become floats
         compared["than"] = compared["than"].convert_dtypes()
     if len(frame) == 0:

@@ -48,17 +48,17 @@ from ._points import (
     Coordinates,
     Points,
     PointsInMemory,
-    centered,
     check_range,
     check_unit,
     digest,
     exact_size,
     header,
-    in_memory,
     is_chunked,
     is_tensor,
     magnitude,
     principal_directions,
+    subtract_mean,
+    to_memory,
 )
 from ._terms import PairTerms, Posterior, Sweep
 
@@ -79,7 +79,6 @@ __all__ = [
     "SampledPoints",
     "Sweep",
     "can_list",
-    "centered",
     "check_backend",
     "check_range",
     "check_unit",
@@ -87,7 +86,6 @@ __all__ = [
     "digest",
     "exact_size",
     "header",
-    "in_memory",
     "is_chunked",
     "is_tensor",
     "magnitude",
@@ -96,5 +94,7 @@ __all__ = [
     "posterior",
     "principal_directions",
     "sample_points",
+    "subtract_mean",
+    "to_memory",
     "workers",
 ]

@@ -18,7 +18,7 @@ import numpy as np
 
 from .._utils._typing import Array
 from ._moments import Frame, Moments, SampledPoints, center, compute_moments, merge_moments
-from ._points import FLOATS, Coordinates, Points, digest, in_memory, squared_norms
+from ._points import FLOATS, Coordinates, Points, digest, squared_norms, to_memory
 
 # Number of results merged by one task, which a worker must hold in memory. They are merged in
 # order, so that the sum does not depend on which worker finishes first.
@@ -218,7 +218,7 @@ class _ChunkedCoordinates(Coordinates):
         norms = map_chunks(
             self.array, "seraph-norms", squared_norms, chunks=self.array.chunks[:1], drop_axis=1
         )
-        return in_memory(norms)
+        return to_memory(norms)
 
     def take(self, rows: Array) -> Array:
         """Return some of the points; only chunks that have them are read."""
@@ -249,7 +249,7 @@ def sample_points(points: Points, rows: Array, device: str | None = None) -> Sam
 
 def take_rows(array: Any, rows: Array) -> Array:
     """Bring some rows of a dask array into memory; only chunks that have them are read."""
-    return in_memory(move_to_front(array, rows).blocks[0])
+    return to_memory(move_to_front(array, rows).blocks[0])
 
 
 def move_to_front(array: Any, rows: Array) -> Any:

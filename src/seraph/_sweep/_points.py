@@ -53,7 +53,7 @@ def _few(shape: tuple[int, ...]) -> int:
     return max(1, min(100, *(size - 1 for size in shape)))
 
 
-def in_memory(X: Any) -> Any:
+def to_memory(X: Any) -> Any:
     """Bring a tensor or a dask collection into memory; leave anything else as it is.
 
     Half precision becomes single: scikit-learn would make it double. A masked array must have no
@@ -61,9 +61,9 @@ def in_memory(X: Any) -> Any:
 
     Examples
     --------
-    >>> in_memory([1.0, 2.0])
+    >>> to_memory([1.0, 2.0])
     [1.0, 2.0]
-    >>> in_memory(np.ones(2, dtype=np.float16))
+    >>> to_memory(np.ones(2, dtype=np.float16))
     array([1., 1.], dtype=float32)
     """
     if is_tensor(X):
@@ -71,7 +71,7 @@ def in_memory(X: Any) -> Any:
         half = X.is_floating_point() and X.element_size() < 4
         return (X.float() if half else X).numpy()
     if is_chunked(X):
-        return in_memory(X.compute())
+        return to_memory(X.compute())
     if issparse(X):
         raise TypeError(
             f"X is a sparse matrix of shape {X.shape}; a learned distance needs dense rows. "
@@ -80,7 +80,7 @@ def in_memory(X: Any) -> Any:
         )
     if isinstance(X, np.ma.MaskedArray):
         check_unmasked(X)
-        return in_memory(X.data)
+        return to_memory(X.data)
     if isinstance(X, np.ndarray) and X.dtype == np.float16:
         return X.astype(np.float32)
     return X
@@ -210,7 +210,7 @@ def rounding_of_mean(dtype: Any, n_features: int) -> float:
     return n_features * float(4.0 * np.finfo(dtype).eps) ** 2
 
 
-def centered(X: Array, *, rounding: float = 0.0) -> Array:
+def subtract_mean(X: Array, *, rounding: float = 0.0) -> Array:
     """Subtract the mean, taken in double precision, from the points `X`.
 
     Parameters
@@ -223,7 +223,7 @@ def centered(X: Array, *, rounding: float = 0.0) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> centered(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    >>> subtract_mean(np.array([[1.0, 5.0], [3.0, 5.0]]))
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
@@ -488,7 +488,7 @@ def digest(*values: Any) -> str:
             content: Any = value.encode() if isinstance(value, str) else value
             form = f"text of {len(content)}"
         else:
-            array = in_memory(value)
+            array = to_memory(value)
             form = f"{array.shape} {array.dtype}"
             content = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
         whole.update(f"{form}\n".encode())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
-from .._sweep import centered, exact_size, magnitude, principal_directions
+from .._sweep import exact_size, magnitude, principal_directions, subtract_mean
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
 from .._utils._warnings import warn
@@ -193,7 +193,9 @@ def _principal_components(points: Array, n_components: float | None) -> tuple[Ar
     size = exact_size(magnitude(points))
     # Every component that varies counts, down to rounding errors in the precision of X.
     floor = float(np.finfo(points.dtype).eps) * max(points.shape)
-    left, lengths, axes = principal_directions(centered(points.astype(np.float64) / size), floor)
+    left, lengths, axes = principal_directions(
+        subtract_mean(points.astype(np.float64) / size), floor
+    )
     if not lengths[0] > floor:
         raise ValueError(
             f"All {len(points)} rows of X are the same point: there is no principal component. "

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from .._marks import PairLabels
-from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
+from .._sweep import CONSTANT_FEATURE, exact_size, magnitude, subtract_mean
 from .._utils._typing import Array
 from ._definite import with_ridge
 from ._distances import squared_distances
@@ -111,10 +111,10 @@ class LFDA(ClassLabelLearner):
         rows = labels.rows_by_class
         labeled = self._labeled_points(points, labels, rows)
         size, shift = exact_size(magnitude(points)), labeled.mean(axis=0)
-        Z = centered((labeled - shift) / size, rounding=CONSTANT_FEATURE)
+        Z = subtract_mean((labeled - shift) / size, rounding=CONSTANT_FEATURE)
         between, within = local_scatters(Z, labels.codes[rows], self.n_neighbors)
         beta = m / (m + len(Z)) if isinstance(self.beta, str) else float(self.beta)
-        everything = centered((points.astype(np.float64) - shift) / size)
+        everything = subtract_mean((points.astype(np.float64) - shift) / size)
         total = everything.T @ everything * (len(Z) / len(everything))
         between = (1.0 - beta) * between + beta * total
         within = with_ridge(within, beta / (1.0 - beta), "neighbors of each class", "beta")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
 from .._solvers import compress, lbfgs
-from .._sweep import centered, exact_size, magnitude, principal_directions
+from .._sweep import exact_size, magnitude, principal_directions, subtract_mean
 from .._utils._typing import Array
 from .._utils._validation import check_verbose
 from ._learner import CONVERGED_GAP, ClassLabelLearner
@@ -178,7 +178,7 @@ def _principal_coordinates(X: Array) -> tuple[Array, Array]:
     The mean squared length of a coordinate is one, which suits the first step of L-BFGS.
     """
     size = exact_size(magnitude(X))
-    left, lengths, directions = principal_directions(centered(X / size))
+    left, lengths, directions = principal_directions(subtract_mean(X / size))
     unit = float(np.sqrt(np.mean(lengths**2)))
     return left * (lengths / unit), directions / unit / size
 

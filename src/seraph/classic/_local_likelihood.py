@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from .._marks import PairLabels
-from .._sweep import centered
+from .._sweep import subtract_mean
 from .._utils._typing import Array
 from ._distances import distance_rows, pair_differences, pair_squares
 from ._learner import no_common_points
@@ -23,7 +23,7 @@ class Likelihood:
     def __init__(self, Z: Array, labels: PairLabels) -> None:
         known = labels.rows_by_class
         rows, pairs = paired_rows(labels, known)
-        self.Z, self.codes = centered(Z[rows]), labels.codes[known]
+        self.Z, self.codes = subtract_mean(Z[rows]), labels.codes[known]
         self.similar, self.dissimilar = pairs[labels.similar], pairs[~labels.similar]
 
         n, k, sizes = len(rows), len(self.codes), np.bincount(self.codes)

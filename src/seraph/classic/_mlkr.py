@@ -11,7 +11,7 @@ from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
 from .._base import Blend
 from .._solvers import lbfgs
-from .._sweep import in_memory, principal_directions
+from .._sweep import principal_directions, to_memory
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._distances import add_laplacian, neighbor_weights
@@ -200,7 +200,7 @@ def _targets(y: ArrayLike, n: int) -> Array:
             "of X, NaN where it is unknown."
         )
     try:
-        targets = column_or_1d(in_memory(y), warn=True).astype(np.float64)
+        targets = column_or_1d(to_memory(y), warn=True).astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"y must be a 1d array of numbers, one for each row of X; got {shown(y)}. For "

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from .._marks import PairLabels
-from .._sweep import centered
+from .._sweep import subtract_mean
 from .._utils._typing import Array
 from ._distances import neighbor_weights
 from ._learner import ClassLabelLearner, check_components
@@ -113,7 +113,7 @@ class NCA(ClassLabelLearner):
         check_components(self.n_components, points.shape[1])
         rows = np.flatnonzero(labels.codes >= 0)
         # scikit-learn computes distances from squares, which are inexact far from the origin.
-        labeled = centered(self._labeled_points(points, labels, rows))
+        labeled = subtract_mean(self._labeled_points(points, labels, rows))
         codes, start, basis = labels.codes[rows], self._start(labeled), None
         if self.n_components is None and isinstance(start, str) and start == "identity":
             # From there the map changes in the span of the points only.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._sweep import CONSTANT_FEATURE, centered, exact_size, magnitude
+from .._sweep import CONSTANT_FEATURE, exact_size, magnitude, subtract_mean
 from .._utils._typing import Array
 
 
@@ -21,7 +21,7 @@ def center_points(points: Array) -> Array:
     >>> center_points(np.array([[1.0, 0.1 + 0.2], [3.0, 0.3]], dtype=np.float64)).tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    return centered(points.astype(np.float64, copy=False), rounding=CONSTANT_FEATURE)
+    return subtract_mean(points.astype(np.float64, copy=False), rounding=CONSTANT_FEATURE)
 
 
 def remove_unit(points: Array) -> tuple[Array, float]:
@@ -68,7 +68,7 @@ def project_to_span(X: Array) -> tuple[Array, Array | None]:
     """
     if len(X) > X.shape[1]:
         return X, None
-    basis, coordinates = np.linalg.qr(centered(X).T)
+    basis, coordinates = np.linalg.qr(subtract_mean(X).T)
     return coordinates.T, basis
 
 

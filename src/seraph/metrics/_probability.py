@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import mark_weights, pair_signs
-from .._sweep import in_memory
+from .._sweep import to_memory
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
 
@@ -70,7 +70,7 @@ def expected_calibration_error(
 
 def _numbers(probabilities: ArrayLike) -> Array:
     try:
-        return np.asarray(in_memory(probabilities), dtype=np.float64)
+        return np.asarray(to_memory(probabilities), dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(
             f"probabilities must hold one number from 0 to 1 per pair; got {shown(probabilities)}."

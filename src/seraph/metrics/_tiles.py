@@ -20,7 +20,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from .._sweep import in_memory
+from .._sweep import to_memory
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
@@ -50,7 +50,7 @@ def check_mapped(Z: Any, name: str = "Z") -> Array:
     """Check mapped points; a metric of rank 0 maps to no column at all."""
     with as_numbers(name, Z):
         points: Array = check_array(
-            in_memory(Z), dtype=np.float64, ensure_min_features=0, input_name=name
+            to_memory(Z), dtype=np.float64, ensure_min_features=0, input_name=name
         )
     return points
 

@@ -105,7 +105,7 @@ def to_matrix(
     if n_components is None:
         W = sparse.eye_array(width, format="csr")
     else:
-        W = _leading(parts, n_components, X, model)
+        W = _keep_leading(parts, n_components, X, model)
     for part in reversed(parts):
         W = part.times(W)
     return np.ascontiguousarray(W, dtype=dtype)
@@ -242,7 +242,7 @@ def _not_linear(step: Any) -> ValueError:
     )
 
 
-def _leading(parts: list[_Linear], n_components: int, X: ArrayLike | None, model: Any) -> Any:
+def _keep_leading(parts: list[_Linear], n_components: int, X: ArrayLike | None, model: Any) -> Any:
     """Return the first principal components of the mapped points, as columns."""
     whole = isinstance(n_components, int | np.integer) and not isinstance(n_components, bool)
     rank = min(model.n_features_in_, parts[-1].width)

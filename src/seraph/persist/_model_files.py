@@ -25,7 +25,7 @@ from .._utils._validation import in_short, plain_numbers, shown
 from .._utils._version import __version__
 from .._utils._warnings import warn
 from ._archive import check_sizes, read_archive, write_archive
-from ._parts import changed, difference, from_file, to_file
+from ._parts import change_parts, difference, from_file, to_file
 from ._shapes import check_shapes
 from ._trusted import TRUSTED, foreign_part, foreign_types, schema_nodes
 
@@ -80,7 +80,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
         raise ValueError(
             f"model must be an estimator, such as a fitted SERAPH; got {shown(model)}."
         )
-    model = changed(model, to_file)
+    model = change_parts(model, to_file)
     if found := foreign_part(model):
         where, name = found
         what = f"its {where} holds" if where else "it is"
@@ -242,7 +242,7 @@ def _model_in(entries: Mapping[str, bytes]) -> Any:
     if not isinstance(model, BaseEstimator):
         raise ValueError(f"it holds a {type(model).__name__}, not a model")
     check_shapes(model)
-    return changed(model, from_file)
+    return change_parts(model, from_file)
 
 
 def _prove(model: BaseEstimator, compression: int) -> bytes:
@@ -255,7 +255,7 @@ def _prove(model: BaseEstimator, compression: int) -> bytes:
         content = file.getvalue()
         entries = read_archive(file)
         differs = ", ".join(_foreign_types(entries, len(content)))
-        differs = differs or difference(model, changed(_model_in(entries), to_file))
+        differs = differs or difference(model, change_parts(_model_in(entries), to_file))
     except Exception as error:  # of any library that takes part
         differs = f"{type(error).__name__}: {in_short(plain_numbers(error))}"
     if differs:

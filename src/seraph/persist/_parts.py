@@ -17,19 +17,19 @@ from ._trusted import is_object
 _TREES = {"kd_tree": KDTree, "ball_tree": BallTree}
 
 
-def changed(value: Any, change: Callable[[BaseEstimator], None]) -> Any:
+def change_parts(value: Any, change: Callable[[BaseEstimator], None]) -> Any:
     """Copy a model and apply `change` to each estimator in the copy; arrays are shared."""
     if is_object(value):
         part = copy.copy(value)
         for name, inner in vars(part).items():
-            vars(part)[name] = changed(inner, change)
+            vars(part)[name] = change_parts(inner, change)
         if isinstance(part, BaseEstimator):
             change(part)
         return part
     if type(value) is dict:
-        return {key: changed(inner, change) for key, inner in value.items()}
+        return {key: change_parts(inner, change) for key, inner in value.items()}
     if type(value) in (list, tuple):
-        return type(value)(changed(inner, change) for inner in value)
+        return type(value)(change_parts(inner, change) for inner in value)
     return value
 
 

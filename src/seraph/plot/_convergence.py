@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._utils._colors import BLUE
-from ._data import Learner, needed, unwrap
+from ._data import Learner, require, unwrap
 from ._figure import Where, panels, rank_axes, say
 
 
@@ -85,11 +85,11 @@ class ConvergenceDisplay:
         estimator, _, _ = unwrap(estimator, None)
         estimator = getattr(estimator, "learner_", estimator)  # of a KernelSERAPH
         hint = "SERAPH, SERAPHCV, KernelSERAPH, LDM and MFDA record their iterations."
-        history = needed(cls.__name__, estimator, "history_", hint)
+        history = require(cls.__name__, estimator, "history_", hint)
         objective = np.asarray(history["objective"])
         rank = np.array(history["rank"]) if "rank" in history else None
         if rank is not None and len(rank):
-            rank[-1] = len(needed(cls.__name__, estimator, "learned_components_", hint))
+            rank[-1] = len(require(cls.__name__, estimator, "learned_components_", hint))
         n_iter = getattr(estimator, "n_iter_", len(objective))
         display = cls(
             objective=objective,

@@ -45,7 +45,7 @@ def unwrap(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
     return found, X, names
 
 
-def needed(display: str, estimator: Learner, name: str, hint: str) -> Any:
+def require(display: str, estimator: Learner, name: str, hint: str) -> Any:
     """Return an attribute of a fitted learner, or raise an error that names the display."""
     check_is_fitted(estimator)
     if not hasattr(estimator, name):
@@ -58,7 +58,7 @@ def needed(display: str, estimator: Learner, name: str, hint: str) -> Any:
 
 def before_and_after(display: str, estimator: Learner, X: ArrayLike) -> tuple[Array, Array]:
     """Return the points, and the points mapped so that the learned distance is Euclidean."""
-    transform = needed(display, estimator, "transform", "pass a fitted metric learner.")
+    transform = require(display, estimator, "transform", "pass a fitted metric learner.")
     if get_tags(estimator).input_tags.pairwise:
         raise TypeError(
             f"{display} compares the learned distance with the Euclidean one, but this "

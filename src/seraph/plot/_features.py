@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from .._utils._colors import BLUE
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
-from ._data import Learner, before_and_after, needed, principal, unwrap
+from ._data import Learner, before_and_after, principal, require, unwrap
 from ._figure import Where, panels, say
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class FeatureImportanceDisplay:
         """
         estimator, X, names = unwrap(estimator, X)
         hint = "pass a learner whose metric acts on the features of X."
-        P = np.asarray(needed(cls.__name__, estimator, "components_", hint), dtype=np.float64)
+        P = np.asarray(require(cls.__name__, estimator, "components_", hint), dtype=np.float64)
         points, mapped = before_and_after(cls.__name__, estimator, X)
         deviations = points.std(axis=0)
         isotropic = getattr(estimator, "isotropic_", 0.0)

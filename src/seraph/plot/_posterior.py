@@ -14,7 +14,7 @@ from .._utils._colors import BLUE, RED
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_number, check_seed
-from ._data import Learner, needed, unwrap
+from ._data import Learner, require, unwrap
 from ._figure import Where, panels
 
 _BINS = 20
@@ -106,7 +106,7 @@ class PosteriorDisplay:
         table = X
         estimator, X, _ = unwrap(estimator, X)
         hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
-        pair_proba = needed(cls.__name__, estimator, "pair_proba", hint)
+        pair_proba = require(cls.__name__, estimator, "pair_proba", hint)
         with as_numbers("X", X):
             points = check_array(X, dtype=(np.float64, np.float32))
         n = len(points)
