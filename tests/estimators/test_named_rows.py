@@ -206,7 +206,7 @@ def test_names_that_are_unknown_are_refused():
             learner.pair_distance(pairs, FRAME)
     with pytest.raises(ValueError, match="only rows 0 to 59"):
         SERAPH().fit(X, Y).pair_distance([[0, 60]], X)
-    with pytest.raises(ValueError, match="use a DataFrame, whose index names its rows, or Marks"):
+    with pytest.raises(ValueError, match="pass rows=names, or a DataFrame"):
         Marks(PAIRS, ALIKE, rows=X)
 
 

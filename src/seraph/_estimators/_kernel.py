@@ -143,7 +143,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
     >>> X, y = make_circles(200, factor=0.4, noise=0.05, random_state=0)
     >>> some = np.full(len(y), -1)
     >>> for ring in (0, 1):
-    ...     some[np.flatnonzero(y == ring)[:3]] = ring
+    ...     some[np.flatnonzero(y == ring)[:5]] = ring
     >>> learner = KernelSERAPH().fit(X, some)
     >>> inner, outer = X[y == 1], X[y == 0]
     >>> p = learner.pair_proba([[inner[0], inner[1]], [inner[0], outer[0]]])

@@ -151,7 +151,7 @@ def marked_pairs(
     """Read the marked pairs of a table, by row number, and which of them are similar."""
     if path is None:
         return np.empty((0, 2), dtype=np.intp), np.empty(0, dtype=bool)
-    return answered_pairs([table], path, [ids_of(table, id_column)])
+    return answered_pairs([table], path, [ids_of(table, id_column)], may_change=False)
 
 
 def ids_of(table: InputTable, id_column: str | None) -> list[Any] | None:
@@ -160,7 +160,11 @@ def ids_of(table: InputTable, id_column: str | None) -> list[Any] | None:
 
 
 def answered_pairs(
-    tables: Sequence[InputTable], path: Path, ids: Sequence[Sequence[Any] | None]
+    tables: Sequence[InputTable],
+    path: Path,
+    ids: Sequence[Sequence[Any] | None],
+    *,
+    may_change: bool = True,
 ) -> tuple[IntArray, BoolArray]:
     """Read the pairs that have been answered, and which of them are similar.
 
@@ -172,6 +176,8 @@ def answered_pairs(
         Table of answers; see `read_pairs`.
     ids : sequence of sequence or None
         The ids of the rows of each table; None if they have none.
+    may_change : bool, default=True
+        Whether a pair may be answered again in another way.
 
     Returns
     -------
@@ -183,7 +189,14 @@ def answered_pairs(
     first = tables[0]
     answers = read_table(path)
     other = None if len(tables) == 1 else (tables[1].n_rows, ids[1])
-    pairs, similar = read_pairs(answers, first.n_rows, ids[0], other, is_array=first.names is None)
+    pairs, similar = read_pairs(
+        answers,
+        first.n_rows,
+        ids[0],
+        other,
+        is_array=first.names is None,
+        may_change=may_change,
+    )
     if other is not None:
         pairs[:, 1] += first.n_rows
     return rows_by_content(tables, pairs, answers, by_id=ids[0] is not None), similar

@@ -71,7 +71,7 @@ def suspicion(name: str, values: Any) -> str | None:
     --------
     >>> suspicion("patient_id", np.array([7.0, 3.0, 3.0]))
     'named like ids'
-    >>> suspicion("x", np.random.default_rng(0).permutation(50.0))
+    >>> suspicion("x", np.random.default_rng(0).permutation(np.arange(50.0)))
     'whole numbers, nearly all distinct'
     >>> suspicion("age", np.array([7.0, 3.0, 3.0]))
     """

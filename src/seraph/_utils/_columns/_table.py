@@ -388,8 +388,11 @@ def unknown_labels(table: InputTable, name: str | None) -> list[str]:
 
     Examples
     --------
+    >>> import warnings
     >>> labels = pa.chunked_array([["a", "?", "b", "?", ""]])
-    >>> unknown_labels(NamedColumns(Path("t.csv"), {"kind": labels}), "kind")
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     unknown_labels(NamedColumns(Path("t.csv"), {"kind": labels}), "kind")
     ['?']
     """
     if name is None or table.names is None:

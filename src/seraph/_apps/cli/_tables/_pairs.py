@@ -24,6 +24,7 @@ def read_pairs(
     other: tuple[int, Sequence[object] | None] | None = None,
     *,
     is_array: bool = False,
+    may_change: bool = False,
 ) -> tuple[IntArray, BoolArray]:
     r"""Return the pairs that have been answered.
 
@@ -42,6 +43,8 @@ def read_pairs(
         Number of rows and ids of a second table, if j and id_j are about its rows.
     is_array : bool, default=False
         Whether the data are an array, which has no column of ids: i and j then name the rows.
+    may_change : bool, default=False
+        Whether a pair may be answered again in another way. If not, that is refused.
 
     Returns
     -------
@@ -98,7 +101,8 @@ def read_pairs(
             sides.append([_row_number(cells[row], name, row, table, size) for row in answered])
     pairs = np.array(sides, dtype=np.intp).T.reshape(-1, 2)
     similar = np.array([_ANSWERS[answers[row]] for row in answered], dtype=bool)
-    _check_consistent(table, pairs if other else np.sort(pairs, axis=1), similar, answered)
+    if not may_change:
+        _check_consistent(table, pairs if other else np.sort(pairs, axis=1), similar, answered)
     return pairs, similar
 
 
