@@ -370,7 +370,7 @@ def test_a_rival_that_does_not_take_every_set_is_compared_on_those_that_it_takes
     ]
     results = _classes.ClassResults(records)
     assert np.isnan(results.mean("tables", 10, "tabpfn", "error"))
-    assert results.limited("tabpfn") == [(10, 1, 25.0, 31.0)]
+    assert results.limited("tabpfn") == [(10, 1, 3, 25.0, 31.0)]
     rows = _classes.summary(results).splitlines()
     assert not any("TabPFN" in row for row in rows)
     assert results.mean("tables", 10, "forest", "error") == 25.0
