@@ -19,8 +19,9 @@ import numpy as np
 import psutil
 from distributed import Client, LocalCluster
 
-from seraph._sweep import NumbaSweep, PairTerms, one_blas_thread
+from seraph._sweep import NumbaSweep, PairTerms
 from seraph._sweep._dask import DaskSweep
+from seraph._utils._threads import one_blas_thread
 
 RANK, SWEEPS, ROWS = 20, 3, 1000
 TERMS = PairTerms(np.empty(0, dtype=np.intp), mu=0.1)

@@ -21,10 +21,11 @@ from seraph import _solvers as solvers
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
-from seraph._sweep import NumbaSweep, PairTerms, PointsInMemory, one_blas_thread
+from seraph._sweep import NumbaSweep, PairTerms, PointsInMemory
 from seraph._sweep._chunks import ChunkedPoints, add_tree, compute, make_unique, persist
 from seraph._sweep._dask import DaskSweep, cluster
 from seraph._sweep._tasks import Request, add, sum_differences, sum_tile
+from seraph._utils._threads import one_blas_thread
 
 M, RANK = 64, 20  # features, and the rank that a fit starts with
 UNLABELED = PairTerms(np.empty(0, dtype=np.intp), mu=0.1)

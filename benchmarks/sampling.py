@@ -19,7 +19,8 @@ from joblib import Parallel, delayed
 from benchmarks.core import blobs, timed
 from benchmarks.paper._protocol import sample_task
 from seraph import SERAPH
-from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Plan, one_blas_thread
+from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Plan
+from seraph._utils._threads import one_blas_thread
 from seraph.datasets import load_task
 
 # Task, training points (None for the number in the paper), and its share of the samplings.
@@ -138,7 +139,7 @@ def draw_picture(all_errors, path):
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter
 
-    from seraph.plot._figure import COLORS, MARKERS
+    from seraph._utils._colors import COLORS, MARKERS
 
     figure = Figure(figsize=(9.6, 4.6), layout="constrained")
     left, right = figure.subplots(1, 2)

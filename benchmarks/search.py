@@ -85,7 +85,7 @@ def draw(recall, path):
     """Plot the recall by the number of components."""
     from matplotlib.figure import Figure
 
-    from seraph.plot._figure import COLORS, MARKERS
+    from seraph._utils._colors import COLORS, MARKERS
 
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     axes = figure.subplots()

@@ -92,7 +92,9 @@ def test_actions_of_others_are_pinned_by_commit_and_say_which_release_that_is():
 def test_files_that_name_the_version_name_one():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     codemeta = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
-    assert citation["version"] == codemeta["version"] == __version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"(?m)^## (\S+)", changes)[1]
+    assert citation["version"] == codemeta["version"] == newest == __version__
 
 
 def test_only_test_files_whose_imports_are_installed_are_listed(tmp_path):

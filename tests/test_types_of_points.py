@@ -5,11 +5,12 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from seraph import SERAPH, MetricClassifier, PairClassifier
+from seraph import SERAPH, MarksKFold, MetricClassifier, PairClassifier
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
-from seraph.metrics import pair_auc
+from seraph.metrics import known_rows_scorer, pair_auc
 from tests.helpers.foreign import DAYS, TYPES
 from tests.hostile.cases import required_by
 from tests.hostile.fits import ESTIMATORS
@@ -126,3 +127,27 @@ def test_a_map_of_a_tensor_can_be_differentiated():
     learner = SERAPH().fit(X, Y)
     learner.transform(X).sum().backward()
     np.testing.assert_allclose(X.grad.numpy()[0], learner.components_.sum(axis=0), rtol=1e-12)
+
+
+# Tables whose rows have no numbers
+
+FEW = np.random.default_rng(0).normal(size=(12, 2))
+NEAREST = MetricClassifier(Euclidean())
+DECIDE = PairClassifier(Euclidean())
+BY_NUMBER = {
+    "fit": lambda X: clone(DECIDE).fit(X, Y),
+    "predict": lambda X: clone(DECIDE).fit(FEW, Y).predict([[0, 1]], X),
+    "search": lambda X: GridSearchCV(Euclidean(), {}, cv=MarksKFold(2)).fit(X, Y),
+    "folds": lambda X: cross_val_score(NEAREST, X, Y, cv=MarksKFold(2)),
+    "scorer": lambda X: known_rows_scorer("accuracy")(clone(NEAREST).fit(FEW, Y), X, Y),
+}
+
+
+@pytest.mark.parametrize("name", BY_NUMBER)
+def test_a_dask_frame_is_refused_where_rows_go_by_number_and_the_advice_helps(name):
+    dd = pytest.importorskip("dask.dataframe")
+    frame = dd.from_pandas(pd.DataFrame(FEW), npartitions=3)
+    with pytest.raises(TypeError, match=r"X is a dask DataFrame.*X\.compute\(\).*to_dask_array"):
+        BY_NUMBER[name](frame)
+    BY_NUMBER[name](frame.compute())
+    BY_NUMBER[name](frame.to_dask_array(lengths=True))

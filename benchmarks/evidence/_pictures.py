@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.figure import Figure
 
-from seraph.plot._figure import BLUE, COLORS, MARKERS, RED
+from seraph._utils._colors import BLUE, COLORS, MARKERS, RED
 
 from ._results import NAMES, SIGN, critical_difference, title
 from ._tasks import METRICS

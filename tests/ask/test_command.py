@@ -103,7 +103,7 @@ def test_what_was_odd_in_the_table_is_said_before_the_page_opens(run):
     table.loc[3, "a"] = "-"
     table.to_csv("table.csv", index=False)
     kept = run("ask", "table.csv", "--id", "file")
-    assert "'-' in row 3 is read as missing" in kept["noted"]
+    assert "'-' in line 5 is read as missing" in kept["noted"]
     assert kept["done"].err == kept["noted"]
 
 

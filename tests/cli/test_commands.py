@@ -514,7 +514,7 @@ def test_a_failing_fit_leaves_what_was_there(folder):
     frame.to_csv("data.csv", index=False)
     done = seraph(*FIT, "--strict", "-o", "model.skops", "--report", "report.html")
     assert_refused(done)
-    assert "missing values in column 'ash' (1, the first in row 5)" in done.err
+    assert "missing values in column 'ash' (1, the first in line 7)" in done.err
     assert Path("model.skops").read_bytes() == before
     assert Path("report.html").read_text() == "old"
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from seraph import Marks
+from seraph._apps.cli._errors import HeldOutErrors
 from seraph._apps.cli._held_out import (
-    HeldOutErrors,
     folds,
     held_out_errors,
     held_out_pair_errors,
@@ -107,32 +107,66 @@ def test_labels_without_any_relation_to_the_points_are_wrong_half_the_time(rng):
     assert found.p_value == 1.0
 
 
+def errors(n, wrong, euclidean, p_value, guessed=None, p_guess=0.001, **more):
+    """Errors beside a guess that is clearly worse, unless it is given."""
+    guessed = n if guessed is None else guessed
+    return HeldOutErrors(n, wrong, euclidean, p_value, 5, "a", guessed, p_guess, **more)
+
+
 def test_none_wrong_is_not_called_certain():
-    rows = HeldOutErrors(n=10, wrong=0, wrong_euclidean=5, p_value=0.06, n_folds=5).rows()
+    rows = errors(10, 0, 5, 0.06, guessed=6).rows()
     assert rows[1] == ["SERAPH", "0 of 10", "0.0 ± 8.7 %"]
+    assert rows[3][:2] == ["always 'a'", "6 of 10"]
+
+
+def test_a_distance_must_beat_the_most_frequent_class():
+    said = errors(30, 15, 15, 1.0, guessed=14).verdict()
+    assert said.startswith("Neither distance is better than to guess 'a' for each, which is wrong")
+    assert "for 14 of 30. Try more labels" in said
+    assert "as good as the Euclidean" not in said
+    said = errors(30, 14, 12, 0.7, guessed=13, p_guess=1.0).verdict()
+    assert "Euclidean distance of the scaled features looks better" in said
+    assert said.endswith("It is no better than to guess 'a' for each.")
+    said = errors(30, 10, 15, 0.2, guessed=14, p_guess=0.4).verdict()
+    assert said.endswith("not clearly better than to guess 'a' for each (14 of 30 wrong; sign "
+                         "test, p = 0.4).")  # fmt: skip
+    assert "guess" not in errors(30, 2, 2, 1.0, guessed=14).verdict()
+
+
+def test_the_guess_is_the_most_frequent_class(rng):
+    codes = np.array([0] * 4 + [1] * 9 + [-1] * 3)
+    found = hold_out(rng.normal(size=(16, 2)), codes)
+    assert (found.guess, found.wrong_guess, found.n) == ("1", 4, 13)
+
+
+def test_labels_that_are_not_held_out_are_explained(rng):
+    found = hold_out(rng.normal(size=(6, 2)), np.array([0, 0, 1, 1, 2, -1]))
+    assert found.verdict().endswith("(1 of 5 labels is not held out: alone in its class.)")
+    two = hold_out(rng.normal(size=(7, 2)), np.array([0, 0, 1, 1, 2, 3, -1]))
+    assert two.verdict().endswith("(2 of 6 labels are not held out: alone in their classes.)")
 
 
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (HeldOutErrors(100, 5, 20, 0.001, 5), "The learned distance is better than"),
+        (errors(100, 5, 20, 0.001), "The learned distance is better than"),
         (
-            HeldOutErrors(100, 5, 8, 0.4, 5),
+            errors(100, 5, 8, 0.4),
             "looks better, but that may be chance (sign test, p = 0.4)",
         ),
-        (HeldOutErrors(12, 0, 3, 0.25, 5), "looks better, but 12 labels are too few to tell"),
+        (errors(12, 0, 3, 0.25), "looks better, but 12 labels are too few to tell"),
         (
-            HeldOutErrors(12, 3, 0, 0.25, 5),
+            errors(12, 3, 0, 0.25),
             "Euclidean .* looks better, though 12 labels are too few",
         ),
         (
-            HeldOutErrors(100, 20, 5, 0.001, 5),
+            errors(100, 20, 5, 0.001),
             "Euclidean distance of the scaled features is better",
         ),
-        (HeldOutErrors(100, 9, 8, 1.0, 5), "Euclidean .* looks better, though that may be chance"),
-        (HeldOutErrors(100, 9, 9, 1.0, 5), "as good as the Euclidean one."),
+        (errors(100, 9, 8, 1.0), "Euclidean .* looks better, though that may be chance"),
+        (errors(100, 9, 9, 1.0), "as good as the Euclidean one."),
         (
-            HeldOutErrors(9, 1, 1, 1.0, 5),
+            errors(9, 1, 1, 1.0),
             "as good as .*, and 9 labels are too few to tell them apart",
         ),
     ],

@@ -128,8 +128,8 @@ def test_tables_that_cannot_be_used_are_refused_with_the_reason(content, message
     ("content", "message"),
     [
         (CSV.replace(b"x\n", "é\n".encode("latin-1")), "not UTF-8"),
-        (CSV + b"1,2,,x\n", "missing values in column 'c' (1, the first in row 14)"),
-        (CSV + b"1,2,three,x\n", "'three' in row 14"),
+        (CSV + b"1,2,,x\n", "missing values in column 'c' (1, the first in line 16)"),
+        (CSV + b"1,2,three,x\n", "'three' in line 16"),
         (CSV.replace(b",", b";").replace(b".", b","), "decimal commas"),
     ],
 )

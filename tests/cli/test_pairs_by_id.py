@@ -70,7 +70,7 @@ def test_ids_may_be_numbers(tmp_path):
     pairs, similar = read_pairs(read_table(path), 3, ids=[10.0, 20.0, 30.0])
     assert pairs.tolist() == [[2, 0], [1, 2]]
     assert similar.tolist() == [True, False]
-    with pytest.raises(ValueError, match="row 0: id_i is '30', and no row of the data"):
+    with pytest.raises(ValueError, match="line 2: id_i is '30', and no row of the data"):
         read_pairs(read_table(path), 3, ids=["a", "b", "c"])
     path.write_text("i,j,similar\n0,1,1\n")
     assert read_pairs(read_table(path), 3, ids=["a", "b", "c"])[0].tolist() == [[0, 1]]

@@ -154,16 +154,6 @@ def test_two_rows_with_one_id_are_refused(folder):
     assert "70 rows of twins.csv have this id" in done.err
 
 
-def test_a_column_of_numbers_as_labels_is_noticed(folder):
-    wines().assign(kind=wines()["proline"]).to_csv("numbers.csv", index=False)
-    done = ok("fit", "numbers.csv", "--label", "kind", "--id", "bottle", "--drop", "proline",
-              "--drop", "truth", "--no-check")  # fmt: skip
-    said = " ".join(done.err.split())
-    assert "kind has" in said
-    assert "name that with --label" in said
-    assert "pandas" not in said
-
-
 def test_a_model_of_complete_rows_refuses_others_with_advice_that_works(folder):
     hole = np.random.default_rng(0).normal(size=70).round(2)
     hole[::9] = np.nan
@@ -187,28 +177,54 @@ def test_a_model_of_complete_rows_refuses_others_with_advice_that_works(folder):
 
 
 def test_learners_and_rivals_are_compared_and_one_is_recommended(folder):
-    done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats", "1",
+    done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle",
               "--learner", "mfda", "--picture", "c.png", "-o", "c.csv")  # fmt: skip
     table = pd.read_csv("c.csv")
-    assert set(table["method"]) == {"MFDA", "Euclidean", "logistic regression", "label spreading"}
-    errors = table["error"].str.rstrip(" %").astype(float)
+    rivals = {"Euclidean", "logistic regression", "label spreading", "always 'x'"}
+    assert set(table["method"]) == {"MFDA", *rivals}
+    errors = table["error"].str.partition(" ")[0].astype(float)
     assert errors.is_monotonic_increasing
     said = " ".join(done.out.split())
-    assert f"{table['method'][0]} errs on {errors[0]:.1f} % of 21 held-out labels, level" in said
+    assert f"{table['method'][0]} errs on {table['wrong'][0]} held-out labels, level" in said
+    assert said.index("errs on") < said.index("Error on held-out labels")
     assert Path("c.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_compare_holds_out_the_same_rows_as_fit_does(folder):
-    compared = values("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats",
-                      "1", "--learner", "seraph")  # fmt: skip
+def test_compare_and_fit_print_the_same_errors(folder):
+    compared = values("compare", "wine.csv", "--label", "kind", "--id", "bottle",
+                      "--learner", "seraph")  # fmt: skip
     check = values(*FIT)["check"]
-    error = {method["method"]: method["error"] for method in compared["methods"]}
-    assert error["SERAPH"] == pytest.approx(check["wrong"] / check["n"])
-    assert error["Euclidean"] == pytest.approx(check["wrong_euclidean"] / check["n"])
+    wrong = {method["method"]: method["wrong"] for method in compared["methods"]}
+    assert wrong["SERAPH"] == check["wrong"]
+    assert wrong["Euclidean"] == check["wrong_euclidean"]
+    assert wrong[f"always {check['guess']!r}"] == check["wrong_guess"]
+    assert {method["n"] for method in compared["methods"]} == {check["n"]}
+    # Most rows have a label here, so that held-out ones are no points of the fit.
+    wines().to_csv("all.csv", index=False)
+    every = ["all.csv", "--label", "truth", "--id", "bottle", "--drop", "kind"]
+    compared = values("compare", *every, "--learner", "itml")
+    check = values("fit", *every, "--learner", "itml")["check"]
+    wrong = {method["method"]: method["wrong"] for method in compared["methods"]}
+    assert (wrong["ITML"], wrong["Euclidean"]) == (check["wrong"], check["wrong_euclidean"])
+
+
+def test_the_most_frequent_class_has_its_row_and_its_say(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
+    frame["kind"] = np.where(np.arange(60) % 10 < 7, "often", "seldom")
+    frame.to_csv("noise.csv", index=False)
+    said = " ".join(ok("fit", "noise.csv", "--label", "kind").out.split())
+    assert "better than to guess 'often' for each" in said
+    assert "as good as" not in said
+    assert re.search(r"always 'often' \W+ 18 of 60", said)
+    said = " ".join(ok("compare", "noise.csv", "--label", "kind", "--learner", "itml").out.split())
+    assert said.startswith("No method is clearly better than the same class for each row.")
+    assert re.search(r"always 'often' \W+ 18 of 60", said)
 
 
 def test_compare_gives_the_same_errors_again(folder):
-    command = ("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats", "1",
+    command = ("compare", "wine.csv", "--label", "kind", "--id", "bottle",
                "--learner", "lsml")  # fmt: skip
     first, second = (values(*command)["methods"] for _ in range(2))
     assert [m["error"] for m in first] == [m["error"] for m in second]
@@ -235,26 +251,26 @@ def test_every_learner_of_the_package_is_compared():
 
 def test_a_learner_that_fails_does_not_end_the_comparison(folder, monkeypatch):
     monkeypatch.setattr(MFDA, "fit", lambda *args, **kwargs: 1 / 0)
-    done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle", "--repeats", "1",
+    done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle",
               "--learner", "mfda")  # fmt: skip
     assert "MFDA is left out: division by zero" in done.err
     assert "simplest" in done.out
 
 
 def test_compare_takes_the_simplest_of_equals_and_says_what_is_level():
-    wrong = {name: np.zeros(40) for name in ("SERAPH", "ITML", "Euclidean")}
+    wrong = {name: np.zeros(40, dtype=bool) for name in ("SERAPH", "ITML", "Euclidean")}
     ranked = _ranked([_Score(name, errors) for name, errors in wrong.items()])
     assert [score.name for score in ranked] == ["Euclidean", "SERAPH", "ITML"]
     assert "level with SERAPH, ITML" in _verdict(ranked)
     assert _verdict(ranked).endswith("Take Euclidean, the simplest of them.")
-    wrong["Euclidean"][:2] = 1.0
+    wrong["Euclidean"][:2] = True
     ranked = _ranked([_Score(name, errors) for name, errors in wrong.items()])
     assert ranked[0].name == "SERAPH"
     assert "Take SERAPH" not in _verdict(ranked)
     assert "The simplest of them is Euclidean, which learns nothing" in _verdict(ranked)
-    wrong["Euclidean"][:], wrong["ITML"][:20] = 1.0, 1.0
+    wrong["Euclidean"][:], wrong["ITML"][:20] = True, True
     ranked = _ranked([_Score(name, errors) for name, errors in wrong.items()])
-    assert _verdict(ranked).startswith("Take SERAPH: it errs least, on 0.0 % of 40 held-out")
+    assert _verdict(ranked).startswith("Take SERAPH: it errs least, on 0 of 40 held-out")
 
 
 # The check of pairs

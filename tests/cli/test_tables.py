@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from seraph._apps.cli._tables import check_output, csv_text, read_pairs, read_table, write_table
+from seraph._apps.cli._tables import check_output, csv_bytes, read_pairs, read_table, write_table
 from seraph._apps.cli._tables._csv import as_utf8, parse_csv, separator_of
-from seraph._columns._numbers import Faults, to_numbers
+from seraph._utils._columns._numbers import Faults, to_numbers
 
 
 def cells(data, separator=None):
@@ -137,7 +137,9 @@ def test_text_that_a_careful_reader_would_not_take_for_a_number_is_refused(text)
 
 def test_decimal_commas_are_recognized_and_read_on_request(tmp_path):
     path = file(tmp_path, "t.csv", "a;b\n1,5;2\n-0,25;3\n")
-    with pytest.raises(ValueError, match=r"decimal commas in column 'a' \('1,5' in row 0.*--deci"):
+    with pytest.raises(
+        ValueError, match=r"decimal commas in column 'a' \('1,5' in line 2.*--deci"
+    ):
         read_table(path).points()
     points = read_table(path, decimal_comma=True).points()
     np.testing.assert_array_equal(points, [[1.5, 2.0], [-0.25, 3.0]])
@@ -153,14 +155,14 @@ def test_faults_name_their_columns_with_a_row_and_the_way_out(tmp_path):
     with pytest.raises(ValueError, match="no numbers in columns") as refusal:
         read_table(path).points()
     assert str(path) in str(refusal.value)
-    assert "'color' ('red' in row 0 and 1 more), 'od 280' ('x' in row 0)" in str(refusal.value)
+    assert "'color' ('red' in line 2 and 1 more), 'od 280' ('x' in line 2)" in str(refusal.value)
     assert '--drop color --drop "od 280"' in str(refusal.value)
 
 
 def test_missing_values_are_counted_by_column(tmp_path):
     path = file(tmp_path, "t.csv", "a,b,c\n1,2,3\n,NA,3\nnan,2,3\n")
     with pytest.raises(
-        ValueError, match=r"missing values in columns 'a' .2, the first in row 1.,"
+        ValueError, match=r"missing values in columns 'a' .2, the first in line 3.,"
     ):
         read_table(path).points()
     assert read_table(path).points(without=["a", "b"]).shape == (3, 1)
@@ -383,9 +385,9 @@ def test_answers_may_be_the_truth_values_of_a_parquet_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("i,j,similar\n0,1,maybe\n", "row 0: similar is 'maybe'"),
-        ("i,j,similar\n0,1,1\n0,9,1\n", "row 1: j is 9, but the data only have rows 0 to 3"),
-        ("i,j,similar\n-1,1,1\n", "row 0: i is '-1', which is not a row number from 0 to 3"),
+        ("i,j,similar\n0,1,maybe\n", "line 2: similar is 'maybe'"),
+        ("i,j,similar\n0,1,1\n0,9,1\n", "line 3: j is 9, but the data only have rows 0 to 3"),
+        ("i,j,similar\n-1,1,1\n", "line 2: i is '-1', which is not a row number from 0 to 3"),
         ("i,j,similar\n0.5,1,1\n", "not a row number"),
         (f"i,j,similar\n{'9' * 40},1,1\n", "not a row number"),
         ("i,j,same\n0,1,1\n", "no column 'similar'"),
@@ -416,7 +418,7 @@ def test_an_npy_file_holds_the_columns_side_by_side(tmp_path):
 
 
 def test_whole_numbers_stay_whole_beside_empty_cells():
-    assert csv_text({"id": pa.chunked_array([[1, None]])}) == 'id\n1\n""\n'
+    assert csv_bytes({"id": pa.chunked_array([[1, None]])}) == b'id\n1\n""\n'
 
 
 def test_the_same_table_is_the_same_bytes_compressed_or_not(tmp_path):
@@ -434,7 +436,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path):
     with pytest.raises(ValueError, match="is an input and would be replaced"):
         check_output(table, inputs=[tmp_path / "absent", None, table])
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(ValueError, match="not a plain file"):
+    with pytest.raises(ValueError, match="is a folder: name a file in it"):
         check_output(tmp_path / "folder.csv")
     check_output(tmp_path / "z.csv", inputs=[table])
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, precision_score, recall_score
 
+from seraph._decisions import judge_threshold
 from seraph._decisions._held_out import HeldOut
-from seraph._decisions._threshold import choose_threshold, judge_threshold
+from seraph._utils._threshold import choose_threshold
 from tests.helpers.held import equal_pairs
 from tests.helpers.quick import few
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -238,6 +239,11 @@ def test_a_long_fit_is_announced_once_with_what_would_shorten_it(wine, monkeypat
     (record,) = caplog.records
     assert "SERAPH: about 0 s left, for 80 points. Shorter: X in float32" in record.message
     assert "unlabeled_pairs" not in record.message  # there are too few pairs to sample
+    assert "numba" not in record.message  # which is installed
     caplog.clear()
     SERAPHCV(SERAPH(), lam_factors=(1.0,), cv=2).fit(X, y)
     assert len(caplog.records) == 1  # of the last fit
+    caplog.clear()
+    monkeypatch.setitem(sys.modules, "numba", None)  # as if it were not
+    SERAPH(backend="numpy").fit(X, y)
+    assert 'numba (pip install "seraph-learn[numba]")' in caplog.records[0].message

@@ -144,6 +144,21 @@ def test_the_search_over_the_scale_finds_a_narrow_hump(c, width):
     assert result.value > 0.9
 
 
+class Rising(Hump):
+    """A hump on a gentle slope, which leads every step of the search past it to the bound."""
+
+    def prior(self, s):
+        return -0.01 * np.log(s)
+
+
+def test_the_search_over_the_scale_returns_to_a_hump_between_its_steps():
+    hump = Rising(0.2, 0.15)
+    result, s = over_scale(hump, hump.solve, lambda s: np.ones((1, 1)), tol=1e-6)
+    assert np.log(s) == pytest.approx(0.2, abs=1e-2)
+    assert result.value > 0.9
+    assert result.converged
+
+
 # Theorem 2
 
 

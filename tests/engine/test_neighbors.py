@@ -27,6 +27,18 @@ def unit(A, points=X):
     return A / np.sum(A * np.cov(points.T, bias=True))
 
 
+def trust(k, points=X):
+    """k / (k + d) for d effective directions."""
+    variances = np.linalg.eigvalsh(np.cov(points.T, bias=True).reshape([points.shape[1]] * 2))
+    return k / (k + variances.sum() ** 2 / np.sum(variances**2))
+
+
+def mixture(of_lrml, k, points=X):
+    """The metric of LRML and the Euclidean one, of equal total variance."""
+    share = trust(k, points) / 2
+    return share * unit(of_lrml, points) + (1 - share) * unit(np.eye(points.shape[1]), points)
+
+
 def target_of(points=X, **known):
     """The target, as a fit hands it out with a share of 1."""
     learner = SERAPH(lam=1.0, shrinkage=1.0).fit(points, **known)
@@ -50,11 +62,25 @@ def scatter(points, pairs, weights):
 # The target
 
 
-def test_the_target_is_half_the_metric_of_lrml_and_half_the_euclidean_one():
-    for known in ({"y": Y}, {"marks": Marks(PAIRS, ALIKE, rows=X)}):
+def test_the_target_is_a_mixture_of_the_metric_of_lrml_and_the_euclidean_one():
+    for k, known in (
+        (np.count_nonzero(Y >= 0), {"y": Y}),
+        (len(np.unique(PAIRS)), {"marks": Marks(PAIRS, ALIKE, rows=X)}),
+    ):
         of_lrml = LRML().fit(X, **known).get_mahalanobis_matrix()
-        expected = unit(of_lrml) / 2 + unit(np.eye(13)) / 2
-        assert_allclose(target_of(**known), expected, atol=1e-12)
+        assert_allclose(target_of(**known), mixture(of_lrml, k), atol=1e-12)
+
+
+def test_with_few_marks_of_points_of_many_directions_the_target_is_nearly_euclidean():
+    rng = np.random.default_rng(0)
+    for m, least, most in ((2, 0.2, 0.5), (200, 0.0, 0.02)):
+        points = rng.normal(size=(300, m))
+        T = target_of(points, marks=Marks([[0, 1], [2, 3]], [1, -1], rows=points))
+        far = np.linalg.norm(T / np.trace(T) - np.eye(m) / m) / np.linalg.norm(np.eye(m) / m)
+        of_lrml = LRML().fit(points, marks=Marks([[0, 1], [2, 3]], [1, -1], rows=points))
+        L = of_lrml.get_mahalanobis_matrix()
+        farthest = np.linalg.norm(L / np.trace(L) - np.eye(m) / m) / np.linalg.norm(np.eye(m) / m)
+        assert least <= far / farthest <= most
 
 
 def test_unsure_weighted_marks_and_triplets_count_by_their_weight():
@@ -71,8 +97,12 @@ def test_unsure_weighted_marks_and_triplets_count_by_their_weight():
     K = sum(a * part / np.trace(part) for a, part in zip((1, 3, -1), parts, strict=True))
     values, V = np.linalg.eigh(K)
     inverse = V / np.maximum(values, 0.02 * values[-1]) @ V.T
-    expected = unit(inverse) / 2 + unit(np.eye(13)) / 2
-    assert_allclose(target_of(marks=marks), expected, atol=1e-12)
+    # A row counts by its strongest mark.
+    strongest = np.zeros(len(X))
+    np.maximum.at(strongest, PAIRS, w[:, np.newaxis])
+    strongest[triplets] = np.maximum(strongest[triplets], 1.0)
+    k = strongest.sum() ** 2 / np.sum(strongest**2)
+    assert_allclose(target_of(marks=marks), mixture(inverse, k), atol=1e-12)
 
 
 def test_none_is_the_euclidean_target_and_a_matrix_is_itself():
@@ -91,14 +121,15 @@ def test_the_target_does_not_change_what_is_learned():
         np.testing.assert_array_equal(plain.components_, plain.learned_components_)
 
 
-def test_in_directions_without_variance_the_target_is_the_euclidean_half():
+def test_in_directions_without_variance_the_target_is_the_euclidean_part():
     rng = np.random.default_rng(0)
     for points in (np.c_[X, X[:, 0], np.zeros(len(X))], rng.normal(size=(20, 30))):
         y = Y[: len(points)] if len(points) > 20 else np.arange(20) % 2
         T = target_of(points, y=y)
         missing = np.linalg.svd(points - points.mean(axis=0))[2]
         missing = missing[np.linalg.matrix_rank(points - points.mean(axis=0)) :].T
-        euclidean = 0.5 / np.trace(np.cov(points.T, bias=True))
+        share = 1 - trust(np.count_nonzero(y >= 0), points) / 2
+        euclidean = share / np.trace(np.cov(points.T, bias=True))
         assert missing.shape[1] >= 2
         assert_allclose(T @ missing, euclidean * missing, atol=1e-9)
 
@@ -141,20 +172,20 @@ def discriminant_by_hand(points, y):
     return W @ between @ W
 
 
-def mean_of_weights(lam, **known):
+def mean_of_weights(lam, k, **known):
     """The mean of the metrics of three weights of the trace, each of total variance one."""
     metrics = []
-    for factor in (0.1, 1.0, 3.0):
+    for factor in (0.1, 1.0, 10.0):
         one = SERAPH(lam=factor * lam, shrinkage=0, tol=1e-6, max_iter=2000).fit(X, **known)
         metrics.append(unit(one.get_mahalanobis_matrix()))
-    return np.mean(metrics, axis=0)
+    return np.average(metrics, axis=0, weights=[trust(k), 1, 1])
 
 
 def test_auto_averages_the_metrics_of_three_weights_and_the_discriminant():
     learner = SERAPH(tol=1e-6, max_iter=2000).fit(X, Y)
     rho, k = learner.shrinkage_, np.count_nonzero(Y >= 0)
-    of_weights, of_classes = mean_of_weights(learner.lam_, y=Y), unit(discriminant_by_hand(X, Y))
-    mean = (k * of_weights + 20 * of_classes) / (k + 20)
+    of_weights, of_classes = mean_of_weights(learner.lam_, k, y=Y), discriminant_by_hand(X, Y)
+    mean = (k * of_weights + 20 * unit(of_classes)) / (k + 20)
     expected = (1 - rho) * mean + rho * target_of(y=Y)
     # The metrics of other weights are solved 50 times as roughly.
     assert_allclose(unit(learner.get_mahalanobis_matrix()), expected, atol=1e-4)
@@ -163,8 +194,8 @@ def test_auto_averages_the_metrics_of_three_weights_and_the_discriminant():
 def test_from_marks_alone_the_mean_has_no_discriminant():
     known = {"marks": Marks(PAIRS, ALIKE, rows=X)}
     learner = SERAPH(tol=1e-6, max_iter=2000).fit(X, **known)
-    rho = learner.shrinkage_
-    expected = (1 - rho) * mean_of_weights(learner.lam_, **known) + rho * target_of(**known)
+    rho, k = learner.shrinkage_, len(np.unique(PAIRS))
+    expected = (1 - rho) * mean_of_weights(learner.lam_, k, **known) + rho * target_of(**known)
     assert_allclose(unit(learner.get_mahalanobis_matrix()), expected, atol=1e-4)
 
 
@@ -236,7 +267,7 @@ def many():
 def test_of_many_points_the_target_is_nearly_that_of_all(many):
     points, y = many
     of_all = LRML().fit(points, y).get_mahalanobis_matrix()
-    expected = unit(of_all, points) / 2 + unit(np.eye(4), points) / 2
+    expected = mixture(of_all, 30, points)
     found = SERAPH(lam=1.0, shrinkage=1.0, mu=0.0).fit(points, y).get_mahalanobis_matrix()
     assert_allclose(unit(found, points), expected, atol=0.05 * np.abs(expected).max())
 

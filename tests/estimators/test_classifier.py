@@ -15,8 +15,8 @@ from sklearn.preprocessing import StandardScaler
 from seraph import SERAPH, Marks, MarksKFold
 from seraph._base import MahalanobisLearner
 from seraph._estimators._classifier import MetricClassifier
-from seraph._estimators._quantities import is_quantity
 from seraph._estimators._rules import WIDTHS, C
+from seraph._utils._quantities import is_quantity
 from seraph.classic import LMNN, MLKR, Euclidean
 from tests.helpers.quick import few
 
@@ -330,8 +330,21 @@ def test_an_unknown_rule_is_refused():
         (np.arange(100) % 15 * 7, False),
         (np.array([f"p{k}" for k in range(50)]), False),
         (np.repeat(np.arange(25) * 10, 9), False),
+        (np.repeat(np.arange(63) / 9.0, 10), True),
+        (np.arange(8) / 4.0, True),
+        (np.repeat(np.arange(10) / 2.0, 6), False),
     ],
-    ids=["whole numbers", "quarters", "codes", "few", "names", "shared"],
+    ids=[
+        "whole numbers",
+        "quarters",
+        "codes",
+        "few",
+        "names",
+        "shared",
+        "ninths",
+        "eight",
+        "stars",
+    ],
 )
 def test_labels_that_are_a_quantity_are_noticed(labels, noticed):
     assert is_quantity(labels) is noticed

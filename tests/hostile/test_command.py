@@ -7,7 +7,7 @@ import sys
 import pandas as pd
 import pytest
 
-from seraph._apps.cli._tables._write import csv_text
+from seraph._apps.cli._tables._write import csv_bytes
 from tests.helpers.command import seraph
 
 SCRIPT = "import sys\nfrom seraph.__main__ import main\nsys.exit(main())\n"  # as pip makes it
@@ -44,11 +44,11 @@ def test_cells_that_a_spreadsheet_computes_are_written_as_they_are_with_a_note()
         with pytest.warns(
             UserWarning, match=r"Column 'id' has 1 cells .* import the file"
         ) as seen:
-            csv_text({"id": [cell, "-1", "+2.5", "a-b", "", None], "x": [-0.5] * 6})
+            csv_bytes({"id": [cell, "-1", "+2.5", "a-b", "", None], "x": [-0.5] * 6})
         assert repr(cell) in str(seen[0].message)
     with pytest.warns(UserWarning, match="Column '=x' has 1 cells"):
-        csv_text({"=x": [1.0]})
-    assert csv_text({"id": ["-1", "a=b"], "x": [-1.0, 1.0]}) == "id,x\n-1,-1.0\na=b,1.0\n"
+        csv_bytes({"=x": [1.0]})
+    assert csv_bytes({"id": ["-1", "a=b"], "x": [-1.0, 1.0]}) == b"id,x\n-1,-1.0\na=b,1.0\n"
 
 
 def test_the_note_is_shown_by_a_command_that_writes_such_a_cell(tmp_path):

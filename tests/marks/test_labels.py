@@ -227,7 +227,7 @@ BAD = {
     "few pair labels": ({"pairs": [[0, 1], [1, 2]], "labels": [1]}, r"\(1,\) for 2 pairs"),
     "a word": (
         {"pairs": np.array([[0, "b"]], dtype=object), "labels": [1]},
-        "whole numbers; got object",
+        "whole numbers; got 'b'",
     ),
     "pairs of two lengths": (
         {"pairs": [[0, 1], [2]], "labels": [1, 1]},

@@ -1,5 +1,6 @@
 """Marks from groups, classes, corrected clusters and logs, compared with lists of all pairs."""
 
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -217,6 +218,43 @@ def test_a_popular_query_costs_a_few_triplets_of_each_chosen_row():
     assert np.bincount(other).max() <= 2 * 3
 
 
+def test_two_large_classes_cost_a_few_marks_of_each_row():
+    y = np.arange(20_000) % 2
+    marks = Marks.from_classes(y, rows=20_000)
+    same = y[marks.pairs[:, 0]] == y[marks.pairs[:, 1]]
+    assert np.array_equal(marks.labels == 1.0, same)
+    assert same.sum() <= 200_000
+    assert (~same).sum() <= 200_000
+
+
+def test_a_log_costs_one_mark_of_each_line():
+    shown = np.arange(1, 10_001)
+    marks = Marks.from_feedback(np.zeros(10_000), shown, shown % 2 == 0, rows=10_001)
+    assert len(marks.pairs) == 10_000
+
+
+HALVES = np.arange(10_000) % 2
+LARGE = {
+    "groups": lambda: Marks.from_groups(np.zeros(10_000), 0.9, rows=10_000),
+    "classes": lambda: Marks.from_classes(HALVES, rows=10_000),
+    "corrections": lambda: Marks.from_corrections(HALVES, np.zeros(10_000), rows=10_000),
+    "feedback": lambda: Marks.from_feedback(
+        np.zeros(9999), np.arange(1, 10_000), HALVES[1:], rows=10_000, triplets=10
+    ),
+}
+
+
+@pytest.mark.parametrize("source", LARGE)
+def test_nobody_lists_the_50_million_pairs_of_10000_rows_on_the_way(source):
+    tracemalloc.start()
+    try:
+        LARGE[source]()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6  # the list of all pairs takes 800 MB
+
+
 def test_rows_of_all_other_classes_are_partners_alike():
     y = np.repeat([0, 1, 2, 3], [400, 300, 200, 100])
     marks = Marks.from_classes(y, rows=1000, partners=10)
@@ -275,6 +313,8 @@ def test_lines_of_a_log_about_removed_rows_are_left_out_and_counted():
         (lambda: Marks.from_feedback([0], [1], [1], rows=3, triplets=-1), "triplets must be"),
         (lambda: Marks.from_feedback([0, 0], [1, 2], [1, 0.5], rows=3), "got 0.5 at 1"),
         (lambda: Marks.from_feedback([0, 0], [1, 2], [1, None], rows=3), "got None at 1"),
+        (lambda: Marks.from_feedback([0], [1], ["no"], rows=3), "got 'no' at 0.*== \"yes\""),
+        (lambda: Marks.from_feedback(["q"], ["a"], [1], rows=3), "got 'q'. .*rows=names"),
         (lambda: Marks.from_feedback([0, 0], [1, 9], [1, 0], rows=3), "only rows 0 to 2"),
     ],
 )

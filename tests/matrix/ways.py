@@ -90,9 +90,10 @@ REFUSALS = [
         "`manifold`, which needs the neighbors of all points",
     ),
     (
-        r"has no attribute 'take'",
+        r"rows cannot be taken by number",
         ["dask"],
-        "folds of a dask DataFrame, whose rows scikit-learn cannot take: pass `X.compute()`",
+        "folds and pairs of a dask DataFrame, whose rows have no numbers: pass `X.compute()` or "
+        "`X.to_dask_array(lengths=True)`",
     ),
     (
         r"Buffer dtype mismatch",

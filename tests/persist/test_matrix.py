@@ -23,7 +23,6 @@ from sklearn.preprocessing import (
 from seraph import SERAPH, KernelSERAPH, MetricClassifier, PairClassifier
 from seraph.classic import RCA, Euclidean
 from seraph.persist import export, to_matrix
-from seraph.persist._matrix import needs_unit_length
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(3, size=60)
@@ -64,8 +63,6 @@ def test_unit_length_is_left_to_the_user():
     model = make_pipeline(Normalizer(), SERAPH()).fit(X, SOME)
     W = to_matrix(model, dtype=np.float64)
     np.testing.assert_allclose(unit(X) @ W, model.transform(X), rtol=1e-9)
-    assert needs_unit_length(model)
-    assert not needs_unit_length(SERAPH().fit(X, SOME))
 
 
 def test_a_classifier_gives_the_map_of_its_learner():

@@ -259,3 +259,5 @@ def test_bad_arguments_are_refused(found):
         DuplicateFinder().fit(table, table.drop(columns="town"))
     with pytest.raises(ValueError, match="n_neighbors"):
         DuplicateFinder(0).fit(table)
+    with pytest.raises(ValueError, match="random_state"):
+        DuplicateFinder(random_state=-1).fit(table)

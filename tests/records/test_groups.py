@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from seraph import Marks
-from seraph._marks import PairLabels
 from seraph.records._groups import best_partners, grouped, pairs_within
 
-NONE = PairLabels.make(6, required=False)
+NONE = Marks(rows=6)
 
 
 def by_place(places, scale=1.0):
@@ -29,7 +28,7 @@ def test_a_chain_is_parted():
 
 
 def test_groups_keep_to_the_answers():
-    labels = PairLabels.make(6, None, Marks([[0, 3], [0, 2]], [1, -1], rows=6))
+    labels = Marks([[0, 3], [0, 2]], [1, -1], rows=6)
     pairs = [[0, 3], [0, 1], [1, 2], [4, 5]]
     groups = groups_of([0.0, 0.1, 0.2, 5.0, 9.0, 9.1], pairs, np.exp(-3.0), labels)
     assert groups[0] == groups[3]

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.special import expit
+from scipy.special import entr, expit
 
 from seraph.records._line import Curves, Line, outcome
+from seraph.records._model import GAMMA
 
 
 def answered(n=200, seed=0):
@@ -14,8 +15,11 @@ def answered(n=200, seed=0):
     return margins[np.newaxis], rng.random(n) < expit(3.0 + margins)
 
 
+NONE = np.empty(0)  # no unlabeled pairs
+
+
 def drawn(answered, same, margins, precision=None):
-    return Line.draw(Curves.given(answered, same), margins, precision)
+    return Line.draw(Curves.given(answered, same, margins), margins, precision)
 
 
 def predicted(line, margins):
@@ -86,7 +90,7 @@ def test_answered_pairs_count_as_right_as_far_as_answers_are():
 def test_the_truth_of_an_answer_follows_bayes_theorem():
     """The oracle adds up all that can have happened: the pair, and whether the answer slipped."""
     margins, same = answered(30)
-    curves = Curves.given(margins, same, np.arange(30) % 2 + 1)
+    curves = Curves.given(margins, same, NONE, np.arange(30) % 2 + 1)
     for place in (0, 7, 22):
         for number in (0, 100, 399):
             p = expit(curves.intercepts[0, number] + curves.slopes[0, number] * margins[0, place])
@@ -102,7 +106,7 @@ def test_a_wrong_answer_far_down_is_found_and_flattens_no_curve():
     wrong = int(np.argmin(margins[0]))
     turned = same.copy()
     turned[wrong] = True
-    before, after = Curves.given(margins, same), Curves.given(margins, turned)
+    before, after = (Curves.given(margins, said, NONE) for said in (same, turned))
     assert after.truth().mean(axis=1)[wrong] < 0.1
     assert np.median(after.slopes) > 0.7 * np.median(before.slopes)
     assert after.n_wrong()[0] > before.n_wrong()[0] + 0.5
@@ -112,7 +116,7 @@ def test_an_answer_that_was_given_twice_is_hardly_wrong():
     margins, same = answered(100)
     same[np.argmin(margins[0])] = True
     times = np.where(np.arange(100) == np.argmin(margins[0]), 2, 1)
-    once, twice = (Curves.given(margins, same, t) for t in (None, times))
+    once, twice = (Curves.given(margins, same, NONE, t) for t in (None, times))
     place = int(np.argmin(margins[0]))
     assert twice.truth().mean(axis=1)[place] > 3.0 * once.truth().mean(axis=1)[place]
 
@@ -121,7 +125,7 @@ def test_more_answers_of_the_same_kind_narrow_the_ranges():
     margins, same = answered(60)
     widths = []
     for strength in (1.0, 2.0, 4.0):
-        line = Line.draw(Curves.given(margins, same, strength=strength), CANDIDATES)
+        line = Line.draw(Curves.given(margins, same, NONE, strength=strength), CANDIDATES)
         widths.append(np.subtract(*predicted(line, CANDIDATES)[1][:0:-1]))
     assert (np.diff(widths) < 0.0).all()
 
@@ -147,8 +151,9 @@ def test_the_ranges_hold_the_truth_as_often_as_they_say():
     assert (inside >= 35).all()
 
 
-def test_the_curves_are_the_posterior():
-    """A plain oracle: curves from the prior, weighted by what they say of the answers."""
+@pytest.mark.parametrize("unlabeled", [NONE, CANDIDATES[::5], np.linspace(-60.0, 1.0, 3000)])
+def test_the_curves_are_the_posterior(unlabeled):
+    """A plain oracle: curves from the prior, weighted by what they say of all pairs."""
     (margins,), same = answered(40)
     rng = np.random.default_rng(4)
     slope = np.exp(0.5 * rng.normal(size=100_000))
@@ -158,7 +163,11 @@ def test_the_curves_are_the_posterior():
     sign = np.where(same, 1.0, -1.0)
     right = expit(sign * slope[:, None] * (margins - middle[:, None]))
     weight = np.prod(lapse + (1.0 - 2.0 * lapse) * right, axis=1)
-    curves = Curves.given(margins[np.newaxis], same)
+    some = unlabeled[:: max(1, len(unlabeled) // 100)]
+    p = expit(slope[:, None] * (some - middle[:, None]))
+    doubt = (entr(p) + entr(1.0 - p)).sum(axis=1) / max(len(some), 1)
+    weight *= np.exp(-GAMMA * len(same) * doubt)
+    curves = Curves.given(margins[np.newaxis], same, unlabeled)
     assert curves.lapses.mean() == pytest.approx(np.average(lapse[:, 0], weights=weight), abs=3e-3)
     for margin in np.quantile(margins, [0.3, 0.5, 0.7, 0.9]):
         p, q = expit(slope * (margin - middle)), curves.probability(np.array(margin))
@@ -166,6 +175,19 @@ def test_the_curves_are_the_posterior():
         spread = np.sqrt(np.average((p - mean) ** 2, weights=weight))
         assert q.mean() == pytest.approx(mean, abs=0.01)
         assert q.std() == pytest.approx(spread, abs=0.01)
+
+
+def test_wrong_answers_far_down_do_not_make_many_candidates_the_same():
+    """Answers alone could not tell lapses from a flat curve; pairs without answers can."""
+    margins = np.linspace(-12.0, 6.0, 100)
+    same = (margins > 0.0) ^ (np.arange(100) % 10 == 3)
+    many = np.concatenate([np.linspace(-12.0, -4.0, 6000), np.linspace(2.0, 6.0, 100)])
+    missed = [
+        Curves.given(margins[np.newaxis], same, pairs).probability(many[:6000]).sum(axis=0)
+        for pairs in (NONE, many)
+    ]
+    alone, together = (np.percentile(some, 97.5) for some in missed)
+    assert together < 0.5 * alone
 
 
 def test_answers_that_a_margin_separates_leave_doubt():
@@ -199,6 +221,6 @@ def test_many_margins_are_summed_as_one_by_one():
     (_, _), (recall, _, _) = (predicted(line, many)[0][1:], predicted(line, many)[1])
     p, above = likely.mean(axis=1), many >= line.margin
     assert recall == pytest.approx(p[above].sum() / p.sum(), abs=0.02)
-    equal = drawn(margins, same, np.full(5000, 1.0))
+    equal = Line.draw(line.curves, np.full(5000, 1.0))
     assert equal.probability(np.ones(1)) == pytest.approx(line.probability(np.ones(1)), abs=1e-5)
     assert predicted(equal, np.full(5000, 1.0))[1][1] == 1.0

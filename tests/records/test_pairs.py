@@ -6,11 +6,11 @@ import pytest
 from scipy import sparse
 from scipy.optimize import approx_fprime
 
+from seraph._utils._questions import open_questions, spread_evenly, without_repeats
 from seraph.records import _candidates
 from seraph.records._candidates import neighbor_pairs, rarest_terms, term_vectors
 from seraph.records._columns import as_columns
 from seraph.records._model import GAMMA, LAPSE, RHO, PairModel, objective
-from seraph.records._questions import open_questions, spread_evenly, without_repeats
 from seraph.records._similarities import RIVALS, WHOLE, Similarities
 from tests.helpers.people import people
 

@@ -28,9 +28,9 @@ from seraph._sweep import (
     _dask,
     _plan,
     _tasks,
-    one_blas_thread,
 )
 from seraph._sweep._chunks import ChunkedPoints
+from seraph._utils._threads import one_blas_thread
 from tests.helpers.em import em
 from tests.helpers.quick import few
 
@@ -617,6 +617,13 @@ def test_bad_points_are_refused(data, spoil, message):
     X, y, _ = data
     with pytest.raises(ValueError, match=message):
         SERAPH().fit(spoil(da.from_array(X, chunks=(60, 6))), y)
+
+
+def test_two_points_are_enough(client, data):
+    X, _, _ = data
+    with pytest.warns(UserWarning, match="All 1 labeled pairs are dissimilar"):
+        learner = SERAPH(**FEW).fit(da.from_array(X[:2], chunks=(1, 6)), [0, 1])
+    assert learner.n_features_in_ == 6
 
 
 def test_there_must_be_as_many_labels_as_points(data):

@@ -15,8 +15,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
-from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan, one_blas_thread
-from seraph._sweep._threads import SharedSetting
+from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan
+from seraph._utils._threads import SharedSetting, one_blas_thread
 from seraph._utils._typing import computed_once
 from tests.helpers.em import em
 from tests.helpers.forks import forks, succeeds_in_a_child

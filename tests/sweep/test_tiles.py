@@ -14,10 +14,10 @@ from seraph._sweep import (
     Plan,
     Posterior,
     make_sweep,
-    one_blas_thread,
 )
 from seraph._sweep._formulas import NumpyArithmetic
 from seraph._sweep._plan import Strip
+from seraph._utils._threads import one_blas_thread
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.quick import few
 

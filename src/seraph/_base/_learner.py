@@ -22,9 +22,9 @@ from .._sweep import (
     is_chunked,
     is_tensor,
     map_rows,
-    one_blas_thread,
 )
 from .._utils._public import publish
+from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, two_points
 from ..metrics._pairs import labels_to_score, score_of_distances

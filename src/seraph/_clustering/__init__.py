@@ -7,9 +7,8 @@
 """
 
 from .._utils._public import publish as _publish
-from ._constrained import Merging, constrained_agglomerative, constrained_k_means
-from ._links import Links
+from ._constrained import constrained_agglomerative, constrained_k_means
 
-__all__ = ["Links", "Merging", "constrained_agglomerative", "constrained_k_means"]
+__all__ = ["constrained_agglomerative", "constrained_k_means"]
 
 _publish(globals(), "seraph", ["constrained_agglomerative", "constrained_k_means"])

@@ -20,8 +20,8 @@ from .._utils._typing import Array, FloatArray
 from .._utils._validation import check_choice, shown
 
 if TYPE_CHECKING:
-    from ._prepare import Features, Preparation
-    from ._table import NamedColumns, Reading
+    from .._utils._columns._prepare import Features
+    from .._utils._columns._table import NamedColumns
 
 __all__ = ["TablePreparer"]
 
@@ -66,6 +66,9 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         What became of each column.
     encoder_ : Pipeline
         scikit-learn's steps, fitted on the columns once they are read as numbers and text.
+    reading_ : dict
+        How columns are read: the categories, the dates and their formats, the marks before
+        decimals, and whether numbers may be missing.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -192,13 +195,13 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             The names.
         """
         check_is_fitted(self)
-        from ._notes import feature_names
+        from .._utils._columns._notes import feature_names
 
         names = feature_names(self.encoder_, list(self.encoder_.feature_names_in_))
         return np.array(names, dtype=object)
 
     def _fitted(self, X: Any) -> Features:
-        from ._prepare import Preparation
+        from .._utils._columns._prepare import Preparation
 
         check_choice("scale", self.scale, ("standard", "minmax", "unit", "none"))
         check_choice("impute", self.impute, ("median", "knn"))
@@ -213,17 +216,22 @@ class TablePreparer(TransformerMixin, BaseEstimator):
                 self.scale, self.impute, self.dates, self.onehot, self.drop, self.keep
             )
             features = preparation.features(table)
-        _keep(self, preparation, features, preparation.encoder(features))
+        encoder = preparation.encoder(features)
+        for name, value in preparation.fitted(features, encoder).items():
+            setattr(self, name, value)
         return features
 
     def _read(self, X: Any) -> Any:
         """Return the columns that are used as a data frame of numbers and text."""
         check_is_fitted(self)
-        from ._numbers import Faults
+        from .._utils._columns._notes import used_columns
+        from .._utils._columns._numbers import Faults
+        from .._utils._columns._table import Reading
 
         table, faults = as_table(X), Faults(for_model=True)
+        columns, reading = used_columns(self.columns_), Reading(**self.reading_)
         with _for_python():
-            points = table.points(source_columns(self), reading=reading_of(self), faults=faults)
+            points = table.points(columns, reading=reading, faults=faults)
             faults.check(_TABLE)
         return points
 
@@ -273,60 +281,14 @@ def unfold(model: Any) -> tuple[TablePreparer | None, Any]:
     return preparer, Pipeline([*preparer.encoder_.steps, *steps[1:]])
 
 
-def source_columns(preparer: TablePreparer) -> list[str]:
-    """Return the columns of a table that a fitted preparer uses."""
-    uses = preparer.columns_
-    return [name for name in uses if not uses[name].startswith("left out")]
-
-
-def reading_of(preparer: TablePreparer) -> Reading:
-    """Return how a fitted preparer reads columns as numbers and text."""
-    from ._table import Reading
-
-    return Reading(**preparer.reading_)
-
-
-def fitted_preparer(
-    preparation: Preparation, features: Features, encoder: Pipeline
-) -> TablePreparer:
-    """Return a preparer with the decisions that the command line made about a table."""
-    made = TablePreparer(
-        scale=preparation.scale,
-        impute="knn" if preparation.impute == "knn" else "median",
-        dates=preparation.dates or "days",
-        onehot=tuple(preparation.onehot),
-        keep=tuple(preparation.keep),
-        drop=tuple(preparation.drop),
-    )
-    _keep(made, preparation, features, encoder)
-    return made
-
-
-def _keep(
-    preparer: TablePreparer, preparation: Preparation, features: Features, encoder: Pipeline
-) -> None:
-    """Set the fitted attributes of a preparer."""
-    preparer.encoder_ = encoder
-    preparer.columns_ = features.uses(preparation.impute)
-    preparer.reading_ = {
-        "categories": list(features.categories),
-        "dates": dict(features.dates),
-        "formats": dict(features.formats),
-        "decimals": dict(features.decimals),
-        "missing": preparation.impute in ("median", "knn"),
-    }
-    preparer.n_features_in_ = len(features.from_names)
-    preparer.feature_names_in_ = np.array(features.from_names, dtype=object)
-
-
 def as_table(X: Any) -> NamedColumns:
     """Return a table of pandas, polars or pyarrow as named columns; refuse anything else."""
     pa = optional_module("pyarrow", "TablePreparer needs pyarrow", "tables")
     optional_module("pandas", "TablePreparer needs pandas", "tables")
     import pandas as pd
 
-    from ._cells import columns_of
-    from ._table import NamedColumns
+    from .._utils._columns._cells import columns_of
+    from .._utils._columns._table import NamedColumns
 
     if type(X).__module__.startswith("dask"):
         X = X.compute()
@@ -355,7 +317,7 @@ def _as_column(column: Any) -> Any:
     """Return a column of pandas as one of pyarrow; cells of several types become text."""
     import pyarrow as pa
 
-    from ._cells import cell_text
+    from .._utils._columns._cells import cell_text
 
     try:
         return pa.chunked_array([pa.Array.from_pandas(column)])

@@ -11,12 +11,11 @@
 
 from .._utils._public import publish as _publish
 from ._calibrate import calibrate, probabilities
-from ._folds import MarksKFold, assign_folds, choose_shared_points, deal_classes
+from ._folds import MarksKFold, assign_folds
 from ._held_out import class_distances, measure_held_out, row_distances
 from ._threshold import (
     STRATEGIES,
     WITH_TARGET,
-    choose_threshold,
     decision_threshold,
     judge_threshold,
 )
@@ -27,10 +26,7 @@ __all__ = [
     "MarksKFold",
     "assign_folds",
     "calibrate",
-    "choose_shared_points",
-    "choose_threshold",
     "class_distances",
-    "deal_classes",
     "decision_threshold",
     "judge_threshold",
     "measure_held_out",

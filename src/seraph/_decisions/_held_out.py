@@ -10,8 +10,9 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 
 from .._marks import PairLabels
+from .._utils._folds import choose_shared_points
 from .._utils._typing import Array
-from ._folds import assign_folds, choose_shared_points
+from ._folds import assign_folds
 
 # Larger numbers of pairs of points of known class are sampled.
 _MOST_PAIRS = 20_000

@@ -35,19 +35,24 @@ def warn_of_labels(labels: PairLabels) -> None:
         )
 
 
-def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool) -> None:
-    """Warn that the learned metric is zero: only a shrinkage target is left."""
-    weights = " or ".join(
-        name for name, value in (("lam", lam), ("manifold", manifold)) if value > 0.0
-    )
-    cause, remedy = "the", "Add"
+def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool, chosen: bool = False) -> None:
+    """Warn that the learned metric is zero: only a shrinkage target is left.
+
+    A `lam` that was chosen from the data is not to blame.
+    """
+    blamed = (("lam", 0.0 if chosen else lam), ("manifold", manifold))
+    weights = " or ".join(name for name, value in blamed if value > 0.0)
+    cause, remedy = "the labels ask for a collapse", "Add dissimilar pairs"
     if weights:
-        cause, remedy = f"{weights} is too large for these labels, or the", f"Lower {weights}, add"
+        cause = f"{weights} is too large for these labels, or {cause}"
+        remedy = f"Lower {weights}, add dissimilar pairs"
+    elif chosen:
+        cause = "the labels have little to do with the features"
+        remedy = "Check whether one of the classes means that it is unknown, add labels"
     effect = "only the metric that it shrinks toward is left" if shrunk else "every distance is 0"
     warn(
-        f"The learned metric is zero (rank 0): {effect}. Either {cause} labels ask for a "
-        f"collapse, or all points are equal. {remedy} dissimilar pairs, or give features that "
-        "vary."
+        f"The learned metric is zero (rank 0): {effect}. Either {cause}, or all points are equal. "
+        f"{remedy}, or give features that vary."
     )
 
 
@@ -64,7 +69,12 @@ def warn_of_fit(fit: Fit, settings: Settings, *, shrunk: bool) -> None:
             "give features that vary, if all points are equal."
         )
     elif len(fit.averaged) == 0 and (fit.converged or fit.stopped):
-        warn_of_rank_zero(lam=fit.lam, manifold=settings.manifold, shrunk=shrunk)
+        warn_of_rank_zero(
+            lam=fit.lam,
+            manifold=settings.manifold,
+            shrunk=shrunk,
+            chosen=settings.lam == "auto",
+        )
     trouble = None if fit.stopped else _explain_no_convergence(fit, settings)
     if trouble is not None:
         warn(trouble, ConvergenceWarning)

@@ -65,9 +65,9 @@ class Interruptible:
 
     Without it, Ctrl-C raises `KeyboardInterrupt` and leaves the learner as it was. With it, the
     learner has the metric of the best iteration, ``stopped_`` is True, and ``optimality_gap_`` is
-    the solver's estimate. A checkpoint stays in either case, so the fit can be resumed. Press
-    Ctrl-C in the first iteration, or in a fit of the cross-validation of ``SERAPHCV``, and it
-    raises: there is no metric to keep.
+    the solver's estimate. A checkpoint stays in either case, so the fit can be resumed. In the
+    first iteration, and within the cross-validation of ``SERAPHCV``, Ctrl-C still raises: there is
+    no metric to keep yet.
 
     Parameters
     ----------

@@ -11,12 +11,13 @@ import numpy as np
 
 from .. import _solvers as solvers
 from .._marks import PairLabels
-from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, one_blas_thread, workers
+from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, workers
+from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
 from ._forecast import Forecast, Progress
-from ._neighbors import Neighborhood, weigh_discriminant
+from ._neighbors import Neighborhood, trust_in_labels, weigh_discriminant
 from ._objective import FullModel, Objective
 from ._problem import Problem, order_terms
 from ._sampling_error import count_summed, estimate_error
@@ -97,9 +98,9 @@ class Fit:
 _NOT_ATTRIBUTES = ("components", "averaged", "target", "coordinates", "stalled")
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
-# itself. Chosen on the sets of benchmarks/evidence that are for choosing ("The average" in
+# itself. Chosen on the sets of benchmarks/evidence that are for choosing ("The default" in
 # benchmarks/RESULTS.md).
-_OTHER_WEIGHTS = (3.0, 0.1)
+_OTHER_WEIGHTS = (10.0, 0.1)
 # Their tolerance: this multiple of the fit's, at most _ROUGH. The mean then differs by 1 to 3 %
 # from the mean of converged metrics.
 _ROUGHER, _ROUGH = 50.0, 5e-2
@@ -192,13 +193,15 @@ def _add_to_fit(fit: Fit, labels: PairLabels, result: solvers.Result, run: _Solv
     if nearby is None:
         return fit
     graph = nearby.graph()
+    trust = trust_in_labels(labels, coordinates.covariance)
     if settings.toward_neighbors:
-        fit = replace(fit, target=nearby.target(graph, coordinates))
+        fit = replace(fit, target=nearby.target(graph, coordinates, trust))
     if not is_averaged:
         return fit
     others = [run.for_weight(factor, fit.components, result) for factor in _OTHER_WEIGHTS]
     parts = [result.P, *others]
-    shares = [1.0 / len(parts)] * len(parts)
+    # A small weight of the trace follows the labels closely, and needs enough of them.
+    shares = [share / (2.0 + trust) for share in (1.0, 1.0, trust)]
     discriminant = nearby.discriminant(graph)
     if discriminant is not None:
         share = weigh_discriminant(labels)

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from .._marks import PairLabels
-from .._sweep import Coordinates
+from .._sweep import Coordinates, magnitude
 from .._utils._graph import neighbor_graph, neighbors_and_pairs, roughness
 from .._utils._typing import Array
 
@@ -69,24 +69,26 @@ class Neighborhood:
         """Join each point to its nearest neighbors."""
         return neighbor_graph(self.points, _NEIGHBORS, self.dtype)
 
-    def target(self, graph: sparse.csr_array, coordinates: Coordinates) -> Array:
-        """Return the sum of the Euclidean metric and that of LRML, of equal total variance.
+    def target(self, graph: sparse.csr_array, coordinates: Coordinates, trust: float) -> Array:
+        """Mix the Euclidean metric with that of LRML, which has half of `trust` as its share.
 
-        It is a matrix on the user's features. In directions in which the points do not vary, it
-        is the Euclidean part alone.
+        Both have the same total variance. It is a matrix on the user's features. In directions
+        in which the points do not vary, it is the Euclidean part alone.
         """
         similar, dissimilar = _scatters(self.points, self.labels)
         K = neighbors_and_pairs(roughness(self.points, graph), similar, dissimilar)
         values, vectors = np.linalg.eigh(K)
-        target = np.eye(coordinates.n_features)
+        euclidean = np.eye(coordinates.n_features)
         if values[-1] <= 0.0:  # one feature, and no similar pair
-            return target
+            return euclidean
         root = self.span @ (vectors / np.sqrt(np.maximum(values, _FLOOR * values[-1])))
         variance = float(np.vdot(root, coordinates.covariance @ root))
         root *= np.sqrt(float(np.trace(coordinates.covariance)) / variance)
         if coordinates.basis is not None:
             root = coordinates.basis @ root
-        return target + root @ root.T
+        share = trust / 2.0
+        mixture: Array = (1.0 - share) * euclidean + share * (root @ root.T)
+        return mixture
 
     def discriminant(self, graph: sparse.csr_array) -> Array | None:
         """Return a factor of ``W B W``, in the solvers' coordinates.
@@ -110,6 +112,18 @@ class Neighborhood:
 def weigh_discriminant(labels: PairLabels) -> float:
     """Return the share of the discriminant in the mean of metrics: a half with 20 labels."""
     return _EQUAL_SAY / (_EQUAL_SAY + labels.n_labeled_rows)
+
+
+def trust_in_labels(labels: PairLabels, covariance: Array) -> float:
+    """Return ``k / (k + d)`` for k labeled rows of points of d effective directions.
+
+    It says how much the labels can tell about each direction, and is the weight of what follows
+    them closely. d is the participation ratio of the variances; a row counts by its strongest
+    mark.
+    """
+    part = covariance / magnitude(covariance)
+    directions = float(np.trace(part)) ** 2 / float(np.vdot(part, part))
+    return labels.effective_rows / (labels.effective_rows + directions)
 
 
 def spread(codes: Array, graph: sparse.csr_array) -> Array:

@@ -22,12 +22,14 @@ from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from .._marks import Marks, read_classes, warn_of_signs
+from .._marks import Marks, read_classes
 from .._sweep import in_memory
+from .._utils._directions import check_directions
+from .._utils._quantities import warn_of_quantity
 from .._utils._typing import Array
+from .._utils._unknown import warn_of_signs
 from .._utils._validation import as_numbers, check_choice
-from ._models import check_directions, check_estimator, fit_model, from_device
-from ._quantities import warn_of_quantity
+from ._models import check_estimator, fit_model, from_device
 from ._rules import RULES, LabeledRows
 from ._seraph import SERAPH
 
@@ -45,8 +47,8 @@ class MetricClassifier(
 ):
     """Classifier by a learned metric, with probabilities; for few labels and many rows.
 
-    The metric is learned from all rows, labeled or not. In its space the classifier of the labeled
-    rows is a kernel-weighted vote, logistic regression, or the mean of both.
+    The metric is learned from all rows, labeled or not. In the learned space the labeled rows
+    decide by a kernel-weighted vote, by logistic regression, or by the mean of both.
 
     Rows whose label is -1, NaN or None are unlabeled, as for all of seraph (:ref:`unlabeled`).
 

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._base import Blend
-from .._decisions import assign_folds, choose_shared_points
+from .._decisions import assign_folds
 from .._engine import (
     Journal,
     Settings,
@@ -31,6 +31,7 @@ from .._engine import (
 )
 from .._marks import Marks, PairLabels
 from .._sweep import PointsInMemory
+from .._utils._folds import choose_shared_points
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed, shown
 from .._utils._warnings import warn
@@ -53,11 +54,11 @@ class SERAPHCV(PosteriorLearner):
 
     .. math:: \frac{1}{\#\,pairs} \sum_{held\ out} \ln p(y_{ij}).
 
-    Unlabeled points are in every training set: all of them, or 400 at random, or as many as are
-    labeled if those are more. A multiple of the learner's own weight is chosen:
-    with ``lam="auto"``, the weight adapts to the number of labels in each training set and in
-    the whole. Few labels make noisy scores, so by the one-standard-error rule, the multiple
-    nearest to 1 is chosen among those within a standard error of the best.
+    Every training set has unlabeled points, too: at most 400, chosen at random, or as many as are
+    labeled if that is more. A multiple of the learner's own weight is chosen: with ``lam="auto"``,
+    the weight adapts to the number of labels in each training set and in the whole. Few labels
+    make noisy scores, so by the one-standard-error rule, the multiple nearest to 1 is chosen among
+    those within a standard error of the best.
 
     Parameters
     ----------

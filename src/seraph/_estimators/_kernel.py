@@ -19,7 +19,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._base import MahalanobisMetric, MetricLearner, map_points
 from .._engine import check_repeatable
 from .._marks import Marks, aligned_marks
-from .._sweep import FLOATS, header, in_memory, one_blas_thread
+from .._sweep import FLOATS, header, in_memory
+from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from .._utils._validation import (
     as_numbers,

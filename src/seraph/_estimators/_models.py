@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import Normalizer
 from sklearn.utils.validation import _num_samples
 
 from .._base import check_pairs
 from .._marks import Marks, Rows, aligned_marks
 from .._sweep import in_memory, is_tensor
+from .._utils._directions import check_directions
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, shown
+from .._utils._validation import as_numbers, check_rows_by_number, shown
 
 
 def check_estimator(name: str, estimator: Any) -> None:
@@ -88,6 +88,7 @@ def pair_distances(
     """
     X, pairs = from_device(X), from_device(pairs)
     if X is not None:
+        check_rows_by_number(X)
         check_directions(model, X)
         with as_numbers("X"):  # a step of a pipeline may be the first to look at X
             return measure(model, X, Rows.of(X).require(pairs))
@@ -109,23 +110,3 @@ def _name_features(model: Any, points: Array) -> Any:
     import pandas as pd
 
     return pd.DataFrame(points, columns=names)
-
-
-def check_directions(model: Any, X: Any, name: str = "X") -> None:
-    """Refuse rows of zeros if the first step of a pipeline makes rows of unit length.
-
-    scikit-learn leaves such rows at zero, which is equally far from every unit vector. The
-    message calls the points `name`.
-    """
-    while isinstance(model, Pipeline) or hasattr(model, "estimator_"):
-        model = model.steps[0][1] if isinstance(model, Pipeline) else model.estimator_
-    if not isinstance(model, Normalizer):
-        return
-    points = np.asarray(X)
-    zero = np.flatnonzero(~points.any(axis=1)) if points.ndim == 2 else np.empty(0, dtype=np.intp)
-    if len(zero):
-        more = f" and {len(zero) - 1} more" if len(zero) > 1 else ""
-        raise ValueError(
-            f"Row {zero[0]}{more} of {name} has only zeros, and so no direction: it cannot be "
-            "scaled to unit length. Drop such rows; often an empty text is the cause."
-        )

@@ -24,12 +24,18 @@ from .._decisions import (
 )
 from .._engine import check_graph
 from .._marks import Marks, PairLabels
+from .._utils._directions import check_directions
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, check_choice, check_number, shown
+from .._utils._validation import (
+    as_numbers,
+    check_choice,
+    check_number,
+    check_rows_by_number,
+    shown,
+)
 from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
 from ._models import (
-    check_directions,
     check_estimator,
     fit_model,
     from_device,
@@ -46,8 +52,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     Fitted with marked pairs, it thresholds the learned distance. Fitted with classes alone, it
     thresholds the probability that the classes of two points differ, ``1 - p @ q``, by a
-    :class:`seraph.MetricClassifier`. That suits the question "same class?" about classes with a
-    label; for others, fit with marks.
+    :class:`seraph.MetricClassifier`. That answers "same class?" for classes that have labels. For
+    any other question, fit with marks.
 
     ``fit`` learns the metric from all rows. Then it chooses the threshold of the distance and
     calibrates the probabilities (Platt scaling) *out of fold*: the metric is learned again without
@@ -177,6 +183,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             The fitted classifier.
         """
         self._check_parameters()
+        check_rows_by_number(X)
         try:
             n = _num_samples(X)
         except TypeError:
@@ -248,8 +255,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     def predict_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute calibrated probabilities that the points of each pair are alike.
 
-        They do not depend on `strategy`, and ``predict`` decides by it: only for "accuracy" at
-        the probability 0.5.
+        They do not depend on `strategy`, but ``predict`` does: it decides at the probability 0.5
+        only for "accuracy".
 
         Parameters
         ----------

@@ -116,9 +116,9 @@ def query_rows(
     """Choose rows of `X` whose class to ask an expert for next.
 
     A class label says more than a pair: it labels a pair with every labeled row. The rows are
-    typical ones from regions of the learned space without a label, as in TypiClust: k-means
-    makes as many clusters as there are labeled and wanted rows, and the largest clusters without
-    a label give the row whose neighbors are nearest. With few labels, such rows teach more than
+    typical ones from regions of the learned space without a label, as in TypiClust: k-means makes
+    as many clusters as there are labeled and wanted rows, and each of the largest clusters without
+    a label gives the row whose neighbors are nearest. With few labels, such rows teach more than
     those that the model is least sure of, which ``strategy="unsure"`` returns.
 
     Parameters

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sweep import in_memory
+from .._utils._rows import as_array, as_floats
 from .._utils._typing import Array
+from .._utils._unknown import is_unknown
 from .._utils._validation import shown
-from ._rows import as_array, as_floats
 
 # Weights of marks: sums of these over all pairs, and their products with labels, neither overflow
 # nor vanish.
@@ -67,21 +67,6 @@ def _bad_pair_label(label: object) -> ValueError:
         "each pair is similar, from 0 to 1; and NaN or None where you are unsure; got "
         f"{shown(label)}."
     )
-
-
-def is_unknown(values: Array) -> Array:
-    """Say which values are NaN, NaT, None or pandas.NA."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    if values.dtype.kind != "O":
-        return np.zeros(len(values), dtype=bool)
-    pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
-    if pandas is not None:
-        return np.asarray(pandas.isna(values), dtype=bool)
-    unknown = [value is None or bool(value != value) for value in values]  # noqa: PLR0124 (NaN)
-    return np.array(unknown, dtype=bool)
 
 
 def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:

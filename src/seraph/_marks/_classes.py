@@ -15,16 +15,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from .._sweep import in_memory
+from .._utils._rows import ROUNDED
 from .._utils._typing import Array
+from .._utils._unknown import MINUS_ONE, has_lost_minus_one, is_unknown
 from .._utils._warnings import warn
-from ._answers import is_unknown
-from ._columns import ROUNDED, exact_column, exact_table, objects
+from ._columns import exact_column, exact_table, objects
 
 # Types of numpy that classes are compared in; others are compared as objects.
 _KINDS = "biufmMUSO"
-MINUS_ONE = ("-1", "-1.0")
 _MINUS_ONE = (-1, *MINUS_ONE, *(text.encode() for text in MINUS_ONE))
-_ONE = (1, "1", "1.0", b"1", b"1.0")
 # Texts that often mean that a class is unknown, but are taken for classes.
 SUSPECTS = {
     "", "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "na", "<na>", "nan", "null", "none", "unknown",
@@ -78,35 +77,6 @@ def number_classes(labels: Array, known: Array) -> Array:
         seen: dict[Any, int] = {}
         codes[known] = [seen.setdefault(label, len(seen)) for label in labels]
     return codes
-
-
-def has_lost_minus_one(labels: Array) -> bool:
-    """Say whether labels of an unsigned type contain what -1 becomes in it.
-
-    Examples
-    --------
-    >>> has_lost_minus_one(np.array([0, 255], dtype=np.uint8))
-    True
-    """
-    return labels.dtype.kind == "u" and bool(np.any(labels == np.iinfo(labels.dtype).max))
-
-
-def warn_of_signs(labels: Array, known: Array) -> None:
-    """Warn if -1 and 1 are the only labels: they may have been meant as two classes.
-
-    Examples
-    --------
-    >>> labels = np.array([1, 1, 0, -1])
-    >>> warn_of_signs(labels, labels != -1)
-    """
-    is_minus_one = ~known & ~is_unknown(labels)
-    if not (is_minus_one.any() and known.any()):
-        return
-    if all(label in _ONE for label in labels[known].tolist()):
-        warn(
-            "1 and -1 are the only labels, and -1 means unlabeled, so there is only one class. If "
-            "-1 is a class, name the classes 0 and 1."
-        )
 
 
 def as_labels(y: ArrayLike) -> Array:

@@ -12,9 +12,6 @@ import numpy as np
 
 from .._utils._typing import Array
 
-# From here on, a float may be another whole number, rounded.
-ROUNDED = 2.0**53
-
 
 def exact_column(values: Any) -> Any:
     """Return a column of whole numbers as an array, of objects with None if some are missing.

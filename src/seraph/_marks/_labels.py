@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._utils._rows import implied_by_classes
 from .._utils._typing import Array, computed_once
+from .._utils._unknown import warn_of_signs
 from .._utils._validation import shown
-from ._classes import number_classes, read_classes, warn_of_signs
+from ._classes import number_classes, read_classes
 from ._marks import EVEN, Marks
 
 
@@ -267,17 +269,5 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
 
 def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array]:
     """Drop marked pairs that the class labels imply, and refuse those that contradict them."""
-    rows, likeness = marks.pairs, marks.labels
-    first, second = codes[rows[:, 0]], codes[rows[:, 1]]
-    implied = (first >= 0) & (second >= 0)
-    clash = implied & (likeness == np.where(first == second, 0.0, 1.0))
-    if clash.any():
-        at = int(np.flatnonzero(clash)[0])
-        i, j = rows[at].tolist()
-        similar = likeness[at] == 1.0
-        marked, said = ("similar", "different") if similar else ("dissimilar", "the same")
-        raise ValueError(
-            f"The pair ({i}, {j}) is marked {marked}, but y gives its rows {said} "
-            "class(es). Correct one of the two."
-        )
-    return rows[~implied], likeness[~implied], marks.weights[~implied]
+    left = ~implied_by_classes(marks.pairs, marks.labels, codes)
+    return marks.pairs[left], marks.labels[left], marks.weights[left]

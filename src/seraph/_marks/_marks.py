@@ -164,7 +164,7 @@ class Marks:
 
     @property
     def shape(self) -> tuple[int]:
-        """The number of rows: scikit-learn cuts what has as many as X."""
+        """The number of rows, so that scikit-learn splits the marks together with ``X``."""
         return (self._rows.n,)
 
     @property
@@ -236,7 +236,7 @@ class Marks:
         return self._of(self._rows, *given, triplets, self.n_absent + other.n_absent)
 
     def aligned(self, X: Any, n: int) -> Marks:
-        """Return the marks of the rows of a table, numbered as these.
+        """Return the marks among the rows of a table, with the row numbers of that table.
 
         Parameters
         ----------

@@ -18,11 +18,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
 from .._sweep import in_memory
+from .._utils._rows import check_shape, refuse_rounded, row_numbers
 from .._utils._typing import Array
 from .._utils._validation import shown
-from ._columns import ROUNDED, exact_column, exact_table, objects
-
-_WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
+from ._columns import exact_column, exact_table, objects
 
 
 @dataclass(frozen=True)
@@ -77,13 +76,13 @@ class Rows:
         [[1, 0], [1, -1]]
         """
         if self.names is None:
-            return _row_numbers(what, in_memory(given), width, self.n)
+            return row_numbers(what, in_memory(given), width, self.n)
         named = exact_table(in_memory(given))
         if named.size == 0:
             return np.empty((0, width), dtype=np.intp)
-        _check_shape(what, named, width, "names of rows")
+        check_shape(what, named, width, "names of rows")
         for name in named.flat:
-            _refuse_rounded(what, name)
+            refuse_rounded(what, name)
         row_of = {_key(name): row for row, name in enumerate(self.names.tolist())}
         found = [_look_up(row_of, name) for name in named.ravel().tolist()]
         return np.array(found, dtype=np.intp).reshape(-1, width)
@@ -157,7 +156,7 @@ def _names(what: str, names: list[Any]) -> Array:
             raise ValueError(
                 f"{what} must hold names, such as text or numbers; row {row} has {shown(name)}."
             ) from None
-        _refuse_rounded(what, name)
+        refuse_rounded(what, name)
         missing = name is None or bool(name != name)  # noqa: PLR0124 (NaN, whatever its type)
         if missing or first != row:
             trouble = "is missing" if missing else f"{shown(name)} is that of row {first}, too"
@@ -167,66 +166,3 @@ def _names(what: str, names: list[Any]) -> Array:
                 "rows as rows."
             )
     return objects(names)
-
-
-def _refuse_rounded(what: str, name: Any) -> None:
-    """Refuse a name that may have been another one before it became a float."""
-    if isinstance(name, float | np.floating) and abs(float(name)) >= ROUNDED:
-        raise ValueError(
-            f"{what} has the row {shown(name)}, a float. From 2**53 on, floats are rounded, so it "
-            "may be another row: pass whole numbers (in pandas, Int64 if some are missing) or "
-            "text."
-        )
-
-
-def _check_shape(what: str, given: Array, width: int, of: str) -> None:
-    if given.ndim != 2 or given.shape[1] != width:
-        raise ValueError(
-            f"{what} must have shape (n_{what}, {width}), {_WORDS[width]} {of} each; got shape "
-            f"{given.shape}."
-        )
-
-
-def _row_numbers(what: str, given: ArrayLike, width: int, n: int) -> Array:
-    """Check that `given` holds `width` columns of numbers of rows from 0 to n - 1."""
-    rows = as_array(what, given)
-    if rows.size == 0:
-        return np.empty((0, width), dtype=np.intp)
-    _check_shape(what, rows, width, "row numbers")
-    if rows.dtype.kind == "O":
-        plain = np.array(rows.tolist())
-        rows = plain if plain.dtype.kind in "iu" else rows
-    if rows.dtype.kind not in "iu":
-        numbers = as_floats(rows, "fO")
-        if not np.all(numbers == np.floor(numbers)):
-            raise ValueError(
-                f"{what} must hold row numbers, which are whole numbers; got {rows.dtype}. For "
-                "names of rows, use a DataFrame, whose index names its rows, or Marks with names "
-                "as rows."
-            )
-        rows = numbers
-    outside = (rows < 0) | (rows >= n)
-    if rows.dtype.kind == "f" and not outside.any() and rows.max() >= ROUNDED:
-        _refuse_rounded(what, rows.max())
-    if outside.any():
-        at = int(np.flatnonzero(outside.any(axis=1))[0])
-        raise ValueError(
-            f"{what}[{at}] is {tuple(rows[at].tolist())}, but there are only rows 0 to {n - 1}."
-        )
-    return rows.astype(np.intp)
-
-
-def as_array(what: str, values: ArrayLike) -> Array:
-    """Return an array; refuse rows of several lengths."""
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{what} must have rows of one length: {error}") from error
-
-
-def as_floats(values: Array, kinds: str) -> Array:
-    """Return numbers as floats; NaN for all if they are of other kinds, or some are no numbers."""
-    if values.dtype.kind in kinds:
-        with suppress(TypeError, ValueError, OverflowError):
-            return values.astype(np.float64)
-    return np.full(values.shape, np.nan)

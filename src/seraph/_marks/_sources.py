@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._sweep import in_memory
+from .._utils._rows import as_array
 from .._utils._typing import Array
+from .._utils._unknown import is_unknown
 from .._utils._validation import check_number, shown
-from ._answers import check_size, is_unknown, pair_likeness
+from ._answers import check_size, pair_likeness
 from ._classes import number_classes, read_classes
 from ._columns import exact_column
 from ._given import find_present
-from ._rows import Rows, as_array
+from ._rows import Rows
 
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
 # Evidence that nobody has stated leaves a doubt, so that it contradicts no mark.
@@ -218,9 +220,11 @@ def _flags(chosen: Array) -> Array:
     bad = np.array([unknown or value not in (0, 1) for unknown, value in values], dtype=bool)
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
+        word = isinstance(chosen[at], str)
+        advice = 'Compare words: chosen == "yes".' if word else "Leave out rows that nobody saw."
         raise ValueError(
             "chosen must be True or False, or 1 or 0, for each row shown; got "
-            f"{shown(chosen[at])} at {at}. Leave out rows that nobody has seen."
+            f"{shown(chosen[at])} at {at}. {advice}"
         )
     return chosen.astype(bool)
 

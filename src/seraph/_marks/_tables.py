@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils._typing import Array
-from ._answers import is_unknown
+from .._utils._unknown import is_unknown
 from ._columns import objects
 from ._rows import Rows
 

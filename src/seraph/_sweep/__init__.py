@@ -33,7 +33,6 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
     _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
     _points    points in memory, their coordinates and checks; _chunks has those in dask
     _moments   mean and covariance of all points in one pass, for coordinates of a sample
-    _threads   settings of the process and its threads, such as the threads of BLAS
 """
 
 from ._choose import BACKENDS, check_backend, choose_backend, make_sweep, workers
@@ -62,7 +61,6 @@ from ._points import (
     principal_directions,
 )
 from ._terms import PairTerms, Posterior, Sweep
-from ._threads import one_blas_thread
 
 __all__ = [
     "BACKENDS",
@@ -95,7 +93,6 @@ __all__ = [
     "magnitude",
     "make_sweep",
     "map_rows",
-    "one_blas_thread",
     "posterior",
     "principal_directions",
     "sample_points",

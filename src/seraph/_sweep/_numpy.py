@@ -11,12 +11,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
 
+from .._utils._threads import one_blas_thread
 from .._utils._typing import Array, computed_once
 from ._formulas import NumpyArithmetic
 from ._lists import Listed, PairList
 from ._plan import Strip
 from ._terms import ROUNDING, PairTerms, Sweep, Variable
-from ._threads import one_blas_thread
 from ._tiles import Pass, Sums, count_product_rows, count_rows, cut_range
 
 # Side of a tile. A tile has four arrays: t, q (before the E-step, t under the frozen metric) and

@@ -8,12 +8,12 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from ._lists import Listed
 from ._numpy import COMPILED_FROM, SIDES, NumbaSweep, NumpySweep
 from ._plan import Strip, cut_rows
 from ._terms import PairTerms, Posterior, Variable
-from ._threads import one_blas_thread
 from ._tiles import Pass
 
 # Parts are swept in blocks of this number of rows, which bounds the memory of a task.

@@ -16,12 +16,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from .._utils._threads import SharedSetting
 from .._utils._typing import Array
 from ._formulas import Arithmetic
 from ._numpy import NumpySweep
 from ._plan import Strip
 from ._terms import ROUNDING, PairTerms, Sweep, Variable
-from ._threads import SharedSetting
 from ._tiles import Pass, Sums, count_rows, cut_range
 
 # Side of a tile by device. About five tiles are alive at once, each of 256 MB on a GPU.

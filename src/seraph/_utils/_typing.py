@@ -1,4 +1,4 @@
-"""Type aliases of arrays, and a cached property without a lock."""
+"""Type aliases of arrays and intervals, and a cached property without a lock."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ Array: TypeAlias = NDArray[Any]
 FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.integer[Any]]
 BoolArray: TypeAlias = NDArray[np.bool_]
+# A value, and the ends of its 95 % interval.
+Interval: TypeAlias = tuple[float, float, float]
 
 Value = TypeVar("Value")
 

@@ -197,6 +197,16 @@ def _refuse_other_types(name: str, table: Any) -> None:
             raise TypeError(f"{name} must be a table of numbers; got {found}{where}. {advice}")
 
 
+def check_rows_by_number(X: Any) -> None:
+    """Refuse a dask DataFrame, whose rows have no numbers, where rows are taken by number."""
+    if hasattr(X, "dask") and hasattr(X, "iloc"):
+        raise TypeError(
+            f"X is a dask DataFrame of {len(X.columns)} columns, whose rows cannot be taken by "
+            "number, as folds and pairs of rows are. Pass X.compute(), or, if it does not fit "
+            "into memory, the array X.to_dask_array(lengths=True)."
+        )
+
+
 def _types(table: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the columns of a table and their types; of objects, the types of those inside."""
     if isinstance(table, list | tuple):

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples
 
 from .._marks import read_classes
-from .._utils._validation import shown
+from .._utils._validation import check_rows_by_number, shown
 
 Scorer = Callable[..., float]
 
@@ -22,8 +22,8 @@ Scorer = Callable[..., float]
 def known_rows_scorer(scoring: str | Scorer) -> Scorer:
     """Make a scorer skip the rows whose class is unknown.
 
-    The scorers of scikit-learn take -1 for a class like any other. This one gives them the
-    labeled rows alone, so every splitter works on partly labeled data.
+    The scorers of scikit-learn take -1 for a class. The new scorer sees only the labeled rows, so
+    every splitter works on partly labeled data.
 
     Parameters
     ----------
@@ -73,6 +73,7 @@ class _KnownRowsScorer:
     scorer: Scorer
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, **params: Any) -> float:
+        check_rows_by_number(X)
         labels, is_known = read_classes(y, _num_samples(X))
         known = np.flatnonzero(is_known)
         if not len(known):

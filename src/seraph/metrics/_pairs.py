@@ -104,11 +104,11 @@ def equal_error_rate(
     *,
     marks: Marks | None = None,
 ) -> float:
-    """Compute the error rate at the threshold where both kinds of pairs have the same.
+    """Compute the error rate at the threshold where it is the same for both kinds of pairs.
 
-    A threshold calls the pairs at that distance or below alike. It accepts a share of the
-    dissimilar pairs and rejects a share of the similar ones; this is their common value, on the
-    straight line between the two points of the ROC curve where they cross. Ties are those of
+    Pairs at the threshold or below count as alike. So some dissimilar pairs are accepted, and some
+    similar ones rejected. The equal error rate is the share at which both are the same, by linear
+    interpolation between the two points of the ROC curve where they cross. Ties are those of
     `pair_auc`.
 
     Parameters

@@ -17,6 +17,7 @@ from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
 
 from .._base import MahalanobisLearner, map_points
+from .._utils._directions import needs_unit_length
 from .._utils._files import write_whole
 from .._utils._optional import optional_module
 from .._utils._validation import as_numbers, shown
@@ -46,9 +47,9 @@ def to_matrix(
     out, since distances do not depend on it. A ``Normalizer`` as the first step stays your task:
     scale vectors to unit length before you multiply them.
 
-    With `n_components`, the map goes on to the first principal components of the mapped points:
-    of all orthogonal projections to so few dimensions, this one keeps the most of the sum of the
-    squared learned distances over all pairs,
+    With `n_components`, the map goes on to the first principal components of the mapped points: of
+    all orthogonal projections to that many dimensions, this one keeps the largest part of the sum
+    of the squared learned distances over all pairs,
 
     .. math:: \sum_{i<j} \|V^\top (z_i - z_j)\|^2 = n^2\, \mathrm{tr}(V^\top \mathrm{Cov}(Z) V).
 
@@ -175,11 +176,6 @@ def export(
         "safetensors.numpy", ".safetensors files need safetensors", "save"
     )
     return write_whole(path, safetensors.save({"W": W}, metadata=metadata))
-
-
-def needs_unit_length(model: BaseEstimator) -> bool:
-    """Return whether a model scales points to unit length before anything else."""
-    return isinstance(flat_steps(model)[0], Normalizer)
 
 
 class _Linear(NamedTuple):

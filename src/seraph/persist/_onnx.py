@@ -38,17 +38,16 @@ def to_onnx(
 ) -> Any:
     """Convert a fitted model to an ONNX graph that runs without seraph and without Python.
 
-    The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. That of
-    a model fitted on a data frame has one for each column that it uses instead, of the column's
-    name and shape (n_samples, 1): numbers, NaN if missing, or text, "" if missing. The graph
-    returns what ``transform`` returns; for a classifier, the classes and then the probabilities,
-    in the order of ``classes_``.
-    The graph of a `PairClassifier` maps points, too; its metadata hold "threshold", "slope" and
-    "intercept", which decide about the Euclidean distance of two mapped points. If it was fitted
-    with classes alone, the graph is that of its `MetricClassifier`, and they decide about
-    ``1 - p @ q`` with the probabilities p and q of two points.
-    Before it is returned, it is run on every row of `X`, and on some of them with holes, with
-    missing and with new text. It is refused if an answer differs from the model's.
+    The graph has one input, "X" of shape (n_samples, n_features), with any number of rows. If the
+    model was fitted on a data frame, the graph instead has one input for each column that it uses,
+    with the name of the column and the shape (n_samples, 1): numbers, NaN if missing, or text, ""
+    if missing. The graph returns what ``transform`` returns; for a classifier, the classes and
+    then the probabilities, in the order of ``classes_``. The graph of a `PairClassifier` maps
+    points, too; its metadata hold "threshold", "slope" and "intercept", which decide about the
+    Euclidean distance of two mapped points. If it was fitted with classes alone, the graph is that
+    of its `MetricClassifier`, and they decide about ``1 - p @ q`` with the probabilities p and q
+    of two points. Before it is returned, it is run on every row of `X`, and on some of them with
+    holes, with missing and with new text. It is refused if an answer differs from the model's.
 
     Parameters
     ----------

@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._utils._colors import BLUE
 from ._data import Learner, needed, unwrap
-from ._figure import BLUE, Where, panels, rank_axes, say
+from ._figure import Where, panels, rank_axes, say
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

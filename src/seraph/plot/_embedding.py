@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._utils._colors import COLORS, MARKERS
 from .._utils._typing import Array
 from ._data import Learner, before_and_after, class_codes, principal, unwrap
-from ._figure import COLORS, MARKERS, Where, panels, say
+from ._figure import Where, panels, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._utils._colors import BLUE
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
 from ._data import Learner, before_and_after, needed, principal, unwrap
-from ._figure import BLUE, Where, panels, say
+from ._figure import Where, panels, say
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
 from .._marks import Marks, PairLabels
+from .._utils._colors import BLUE, RED
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_number, check_seed
 from ._data import Learner, needed, unwrap
-from ._figure import BLUE, RED, Where, panels
+from ._figure import Where, panels
 
 _BINS = 20
 _CHUNK = 1000  # pairs per call: a kernel learner stores a row of kernel values per point

@@ -12,7 +12,6 @@ An application on top of the estimators, which import nothing from here.
     _model         the probability that a pair is one thing
     _line          from which probability to accept, and what that is worth
     _groups        groups of rows from accepted pairs, without chains
-    _questions     which pairs to ask about
 """
 
 from .._utils._public import publish as _publish

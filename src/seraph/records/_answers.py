@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._marks import Marks, PairLabels
+from .. import Marks
 from .._utils._typing import Array
 
 _WRONG = 0.5  # an answer that is likelier wrong than right is suspicious
@@ -52,14 +52,13 @@ class Answers:
         rows = np.sort(rows, axis=1)
         keys, last, times = np.unique(rows[::-1] @ [n, 1], return_index=True, return_counts=True)
         last = len(rows) - 1 - last
-        labels = PairLabels.make(n, None, Marks(rows[last], given[last], rows=n))
-        known = np.isin(keys, labels.pairs @ [n, 1])  # others were unsure
-        return cls(n, labels.pairs, labels.similar, times[known])
+        marks = Marks(rows[last], given[last], rows=n)
+        known = np.isin(keys, marks.pairs @ [n, 1])  # others were unsure
+        return cls(n, marks.pairs, marks.similar, times[known])
 
-    def labels(self, kept: Array) -> PairLabels:
+    def labels(self, kept: Array) -> Marks:
         """Return some of the answers as marks."""
-        marks = Marks(self.pairs[kept], self.same[kept], rows=self.n)
-        return PairLabels.make(self.n, None, marks, required=False)
+        return Marks(self.pairs[kept], self.same[kept], rows=self.n)
 
     def credible(self, true: Array) -> tuple[Array, Array]:
         """Return which answers to keep, and the places of the others, the oddest first.

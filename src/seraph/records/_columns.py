@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from .._utils._columns._ids import is_code
 from .._utils._typing import Array
 from .._utils._validation import shown
 
-# Whole numbers of so many digits are codes: a slip in one digit leaves them alike as text only.
-_CODE_DIGITS = 4
 _EMPTY = ("", "nan", "none", "nat", "<na>")
 # A column is of numbers if so many of its cells are, without signs of currency and commas.
 _MOST = 0.95
@@ -63,20 +62,6 @@ def stacked(columns: Mapping[str, Array], others: Mapping[str, Array]) -> dict[s
             pair = [part.astype(object) for part in pair]
         both[name] = np.concatenate(pair)
     return both
-
-
-def is_code(values: Array) -> bool:
-    """Return whether numbers are codes, such as postcodes: whole, and of four digits or more.
-
-    Examples
-    --------
-    >>> is_code(np.array([2601.0, np.nan, 3020.0])), is_code(np.array([17.0, 34.0]))
-    (True, False)
-    """
-    known = values[~np.isnan(values)]
-    if len(known) == 0 or np.any(known != np.floor(known)):
-        return False
-    return bool(np.median(np.abs(known)) >= 10 ** (_CODE_DIGITS - 1))
 
 
 def texts_of(values: Array) -> Array:

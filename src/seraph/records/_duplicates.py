@@ -12,18 +12,17 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from .._decisions import deal_classes
-from .._decisions._threshold import Interval
-from .._marks import Rows
-from .._utils._typing import Array
+from .._utils._folds import deal_classes
+from .._utils._questions import open_questions, spread_evenly, without_repeats
+from .._utils._rows import row_numbers
+from .._utils._typing import Array, Interval
 from .._utils._validation import check_number, check_seed, shown
 from ._answers import Answers
 from ._candidates import neighbor_pairs, rarest_terms
 from ._columns import as_columns, stacked
 from ._groups import best_partners, grouped, pairs_within
 from ._line import Curves, Line, outcome
-from ._model import PairModel
-from ._questions import open_questions, spread_evenly, without_repeats
+from ._model import PairModel, sampled
 from ._similarities import Similarities
 
 _FOLDS = 10
@@ -343,7 +342,7 @@ class DuplicateFinder(BaseEstimator):
         parts = taken[new], left, self._among(said.pairs, found)
         reached = outcome(curves, *parts)
         more = 1.0 + _MORE / len(same)  # as if so many more answers said what these do
-        later = Curves.given(curves.margins, same, said.times, strength=more)
+        later = Curves.given(curves.margins, same, self._unlabeled(model), said.times, more)
         order = np.lexsort([found[:, 1], found[:, 0], -p])
         return Duplicates(
             pairs=self._named(found[order]),
@@ -369,11 +368,11 @@ class DuplicateFinder(BaseEstimator):
         if self.links_ and rows.ndim == 2 and rows.shape[1] == 2:
             sizes = (self.n_, self.n_all_ - self.n_)
             sides = [
-                Rows(size).numbers(side[:, np.newaxis], width=1)[:, 0]
+                row_numbers("pairs", side[:, np.newaxis], 1, size)[:, 0]
                 for side, size in zip(rows.T, sizes, strict=True)
             ]
             rows = np.column_stack([sides[0], sides[1] + self.n_])
-        return Answers.of(self.n_all_, Rows(self.n_all_).numbers(rows, width=2), answers)
+        return Answers.of(self.n_all_, row_numbers("pairs", rows, 2, self.n_all_), answers)
 
     def _named(self, pairs: Array) -> Array:
         """Return pairs as the user numbers them."""
@@ -397,6 +396,10 @@ class DuplicateFinder(BaseEstimator):
         parts = np.array_split(pairs, len(pairs) // _PAIRS_AT_ONCE + 1)
         return np.concatenate([model.margins(self.similarities_(part)) for part in parts])
 
+    def _unlabeled(self, model: PairModel) -> Array:
+        """Return the margins of the pairs that the model's entropy is about."""
+        return model.margins(sampled(self.features_))
+
     def _model(self, features: Array, same: Array, times: Array | int = 1) -> PairModel:
         """Learn from answers."""
         return self.prior_.learned(features, same, self.features_, times)
@@ -406,7 +409,7 @@ class DuplicateFinder(BaseEstimator):
         features = self.similarities_(said.pairs)
         model = self._model(features, said.same, said.times)
         known = np.stack([model.margins(features), self._held_out(features, said)])
-        curves = Curves.given(known, said.same, said.times)
+        curves = Curves.given(known, said.same, self._unlabeled(model), said.times)
         return model, curves, curves.truth().mean(axis=1)
 
     def _held_out(self, features: Array, said: Answers) -> Array:

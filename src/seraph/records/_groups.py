@@ -9,10 +9,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
-from .._clustering import Links, Merging
-from .._marks import PairLabels
+from .. import Marks
+from .._utils._merging import Merging
+from .._utils._questions import disjoint
 from .._utils._typing import Array
-from ._questions import disjoint
 
 # Connected components with more rows than this are first split by a higher probability.
 _LARGEST = 500
@@ -24,7 +24,7 @@ def grouped(
     pairs: Array,
     probability: Array,
     least: float,
-    labels: PairLabels,
+    answers: Marks,
     probability_of: Callable[[Array], Array],
 ) -> Array:
     """Return the group of each row, -1 for rows that are alone.
@@ -45,19 +45,20 @@ def grouped(
         Their probabilities; 1 for pairs that were answered.
     least : float
         Smallest mean probability between two groups to be merged.
-    labels : PairLabels
-        The answers.
+    answers : Marks
+        The answers; none contradicts the others.
     probability_of : callable
         Returns the probabilities of any pairs.
 
     Examples
     --------
-    >>> none = PairLabels.make(5, required=False)
+    >>> none = Marks(rows=5)
     >>> near = lambda pairs: np.where(np.abs(pairs[:, 0] - pairs[:, 1]) == 1, 0.9, 0.1)
     >>> grouped(5, np.array([[0, 1], [1, 2], [2, 3]]), np.full(3, 0.9), 0.6, none, near)
     array([ 0,  0,  1,  1, -1])
     """
-    links = Links.of(labels)
+    joined = _components(n, answers.pairs[answers.similar])
+    apart = joined[answers.pairs[~answers.similar]]
     first = np.arange(n)  # the first row of the group of each row
     parts = _connected(n, pairs, probability)
     for rows in parts:
@@ -68,7 +69,7 @@ def grouped(
     between = probability_of(np.concatenate([_NO_PAIRS, *within]))
     ends = np.cumsum([len(some) for some in within], dtype=np.intp)
     for rows, likely in zip(chains, np.split(between, ends), strict=False):
-        part = _merged(rows, links, least, likely)
+        part = _merged(joined[rows], apart, least, likely)
         first[rows] = rows[np.unique(part, return_index=True)[1]][part]
     _, which, sizes = np.unique(first, return_inverse=True, return_counts=True)
     return np.where(sizes > 1, np.cumsum(sizes > 1) - 1, -1)[which]
@@ -98,9 +99,7 @@ def best_partners(pairs: Array, probability: Array) -> Array:
 
 def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     """List the connected components of several rows; those that are too large are split."""
-    i, j = pairs.T.astype(np.int32)
-    graph = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
-    component = connected_components(graph, directed=False)[1]
+    component = _components(n, pairs)
     sizes = np.bincount(component)
     inside = sizes[component[pairs[:, 0]]] > _LARGEST
     least, most = probability[inside].min(initial=1.0), probability[inside].max(initial=0.0)
@@ -116,20 +115,28 @@ def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     return [*parts, *(part for part in np.split(order, cuts) if len(part))]
 
 
+def _components(n: int, pairs: Array) -> Array:
+    """Return the connected component of each of `n` rows."""
+    i, j = pairs.T.astype(np.int32)
+    graph = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
+    component: Array = connected_components(graph, directed=False)[1]
+    return component
+
+
 def _all_pairs(rows: Array) -> Array:
     pairs: Array = rows[np.column_stack(np.triu_indices(len(rows), 1))]
     return pairs
 
 
-def _merged(rows: Array, links: Links, least: float, between: Array) -> Array:
+def _merged(joined: Array, apart: Array, least: float, between: Array) -> Array:
+    """Return the cluster of each row, given which are joined and which joined ones are apart."""
     merging = Merging(squareform(1.0 - between), "average")
     place: dict[int, int] = {}
-    for row, group in enumerate(links.group[rows].tolist()):
+    for row, group in enumerate(joined.tolist()):
         first = place.setdefault(group, row)
         if first != row:
             merging.merge(first, row)
-    apart = links.apart.tolist()
-    forbidden = [(place[a], place[b]) for a, b in apart if a in place and b in place]
+    forbidden = [(place[a], place[b]) for a, b in apart.tolist() if a in place and b in place]
     merging.forbid(np.array(forbidden, dtype=np.intp).reshape(-1, 2))
     while merging.gap.min() <= 1.0 - least and merging.merge_nearest():
         pass

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import default_rng
 from scipy.special import expit
 
-from .._decisions._threshold import Interval
-from .._utils._typing import Array
+from .._utils._typing import Array, Interval
+from ._model import GAMMA, entropy
 
 # Spread of the logarithm of the slope under its prior, a normal distribution around 0: margins
 # are logits already, so that a slope of 1 is expected. Chosen on four sets, see
@@ -31,6 +31,7 @@ _ENDS = (1.0, 99.9)
 # Margins at which the curves are computed, and interpolated linearly in between: with millions of
 # pairs a fraction of the work.
 _KNOTS = 1024
+_FEW_KNOTS = 256  # for the entropy, of which one number for each curve is wanted
 _NEARLY = 0.005  # of the best precision: where the wanted one is out of reach
 
 
@@ -41,7 +42,11 @@ class Curves:
     A curve says how likely a pair with the margin f is the same, :math:`p(f) = \sigma(a + b f)`,
     and how likely an answer is wrong, whatever the pair: the lapse rate :math:`\epsilon`. So an
     answer is "same" with probability :math:`\epsilon + (1 - 2 \epsilon) p(f)`. Without lapses a
-    single wrong "same" far down would flatten all curves.
+    single wrong "same" far down would flatten all curves. With them a few answers far down hardly
+    tell a lapse from a flat curve, which would say that many duplicates are missed. There the
+    unlabeled pairs speak, as they do in :class:`PairModel`: with n answers, the posterior has the
+    factor :math:`e^{-\gamma n \bar H}`, where :math:`\bar H` is the mean entropy that the curve
+    leaves to them.
 
     Parameters
     ----------
@@ -64,11 +69,19 @@ class Curves:
 
     @classmethod
     def given(
-        cls, margins: Array, same: Array, times: Array | None = None, strength: float = 1.0
+        cls,
+        margins: Array,
+        same: Array,
+        unlabeled: Array,
+        times: Array | None = None,
+        strength: float = 1.0,
     ) -> Curves:
-        """Sample the curves of each way to know the margins; `strength` multiplies the answers."""
+        """Sample the curves of each way to know the margins.
+
+        `unlabeled` are margins of candidates; `strength` multiplies all that is known.
+        """
         times = np.ones(len(same), dtype=np.intp) if times is None else times
-        sampled = [sampled_curves(some, same, times, strength) for some in margins]
+        sampled = [sampled_curves(some, same, times, unlabeled, strength) for some in margins]
         parts = (np.stack(part) for part in zip(*sampled, strict=True))
         return cls(margins, same, times, *parts)
 
@@ -215,7 +228,7 @@ def _counts(curves: Curves, margins: Array, sign: float) -> Array:
 
 
 def sampled_curves(
-    margins: Array, same: Array, times: Array, strength: float = 1.0
+    margins: Array, same: Array, times: Array, unlabeled: Array, strength: float = 1.0
 ) -> tuple[Array, Array, Array]:
     r"""Sample intercepts, slopes and lapse rates from their posterior.
 
@@ -233,11 +246,15 @@ def sampled_curves(
         np.linspace(lowest, highest, _BETWEEN),
     )
     logits = sign * (x - places[:, np.newaxis])
+    knots, weights = _binned((unlabeled - center) / scale, _FEW_KNOTS)
+    shares = GAMMA * len(same) * weights / max(weights.sum(), 1.0)
+    open_logits = knots - places[:, np.newaxis]
     found = np.empty((len(_SLOPES), len(_LAPSES), len(places)))
     for k, slope in enumerate(_SLOPES):
         right = expit(slope * logits)
         for m, lapse in enumerate(np.power.outer(_LAPSES, times)):
             found[k, m] = np.log(lapse + (1.0 - 2.0 * lapse) * right).sum(axis=1)
+        found[k] -= entropy(slope * open_logits) @ shares
     found *= strength
     # The grids of slopes and lapses are even in the logarithm: a lapse stands for a share of its
     # own size.
@@ -252,18 +269,18 @@ def sampled_curves(
     return -slopes * (scale * places[where] + center), slopes, _LAPSES[lapse]
 
 
-def _binned(values: Array) -> tuple[Array, Array]:
+def _binned(values: Array, n_knots: int = _KNOTS) -> tuple[Array, Array]:
     """Bin values linearly; return evenly spaced knots and their weights.
 
     A value between two knots is split between them, the larger share to the nearer.
     """
-    if len(values) <= _KNOTS:
+    if len(values) <= n_knots:
         return values, np.ones(len(values))
-    knots, step = np.linspace(values.min(), values.max(), _KNOTS, retstep=True)
+    knots, step = np.linspace(values.min(), values.max(), n_knots, retstep=True)
     place = (values - knots[0]) / (step or 1.0)
-    below = np.minimum(place.astype(np.intp), _KNOTS - 2)
+    below = np.minimum(place.astype(np.intp), n_knots - 2)
     share = place - below
-    weights = np.bincount(below, 1.0 - share, _KNOTS) + np.bincount(below + 1, share, _KNOTS)
+    weights = np.bincount(below, 1.0 - share, n_knots) + np.bincount(below + 1, share, n_knots)
     return knots, weights
 
 

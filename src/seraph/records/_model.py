@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from .._sweep import one_blas_thread
+from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 
 # Chosen on four public sets (Fodors-Zagats, DBLP-ACM, Abt-Buy, Chicago sites) with 25, 50 and 100
@@ -128,14 +128,18 @@ def objective(
     logits = U @ w + b
     p = expit(logits)
     share = gamma * len(X) / max(len(U), 1)
-    # H(p) = ln(1 + e^f) - p f, whose derivative is -f p (1 - p).
-    entropies = np.logaddexp(0.0, logits) - p * logits
-    falls = -share * logits * p * (1.0 - p)
+    falls = -share * logits * p * (1.0 - p)  # the entropy's derivative is -f p (1 - p)
     off = w - prior
-    value = -np.log(said).sum() + share * entropies.sum()
+    value = -np.log(said).sum() + share * entropy(logits).sum()
     value += 0.5 * (rho * off) @ off + 0.5 * _OFFSET * b**2
     gradient = X.T @ slopes + U.T @ falls + rho * off
     return float(value), np.append(gradient, slopes.sum() + falls.sum() + _OFFSET * b)
+
+
+def entropy(logits: Array) -> Array:
+    """Return the entropy of yes and no at these logits f: ln(1 + e^f) - p f."""
+    h: Array = np.logaddexp(0.0, logits) - expit(logits) * logits
+    return h
 
 
 def sampled(candidates: Array) -> Array:

@@ -11,9 +11,8 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import orthogonal_procrustes
 
-from ..._decisions import choose_threshold
-from ..._estimators._seraph import SERAPH
-from ..._marks import Marks
+from ... import SERAPH, Marks
+from ..._utils._threshold import choose_threshold
 from ..._utils._typing import Array, BoolArray, IntArray, computed_once
 from ._answers import Answer
 from ._judge import WINDOW, Comparison, compare, steadiness

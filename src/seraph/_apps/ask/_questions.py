@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin_min
 
-from ..._estimators import query_pairs, query_rows
-from ..._marks import Marks
+from ... import Marks, query_pairs, query_rows
 from ..._utils._typing import Array
 
 # Rows that a choice by the model looks at.

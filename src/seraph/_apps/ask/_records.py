@@ -10,10 +10,9 @@ import numpy as np
 from scipy.special import expit
 from sklearn.decomposition import TruncatedSVD
 
+from ..._utils._questions import open_questions, without_repeats
 from ..._utils._typing import Array, IntArray
 from ...records import DuplicateFinder
-from ...records._model import PairModel
-from ...records._questions import open_questions, without_repeats
 from ._questions import DRAW, POOL, Codes, Known, PairQuestions, Question
 
 # Pairs that a choice by the model looks at.
@@ -50,12 +49,12 @@ class Records:
         size = max(1, min(_PLANE, min(vectors.shape) - 1))
         return np.asarray(TruncatedSVD(size, random_state=0).fit_transform(vectors))
 
-    def learned(self, pairs: IntArray, same: Array) -> PairModel:
+    def learned(self, pairs: IntArray, same: Array) -> Any:
         """Return the model of ``seraph duplicates``, learned from answers."""
         finder = self.finder
         return finder.prior_.learned(finder.similarities_(pairs), same, finder.features_)
 
-    def distances(self, model: PairModel, pairs: IntArray) -> tuple[Array, Array]:
+    def distances(self, model: Any, pairs: IntArray) -> tuple[Array, Array]:
         """Return how unlike pairs are, by the model and by the letters of the whole records."""
         similarities = self.finder.similarities_
         return -model.margins(similarities(pairs)), 1.0 - similarities.score(pairs)

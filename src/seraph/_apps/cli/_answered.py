@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..._decisions import row_distances
-from ..._marks import Marks
+from ... import Marks
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ..ask._judge import Comparison, compare
 from ..ask._row_names import rows_of_another_table
@@ -268,7 +267,7 @@ def tested_pairs(
 
     def distances(some: IntArray) -> tuple[FloatArray, FloatArray]:
         plain = np.linalg.norm(points[some[:, 0]] - points[some[:, 1]], axis=1)
-        return row_distances(learned, points, some), plain
+        return learned.pair_distance(some, points), plain
 
     rng = np.random.default_rng(seed)
     first = rng.integers(len(points), size=_POPULATION)

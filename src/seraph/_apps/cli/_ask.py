@@ -27,7 +27,7 @@ from ._console import command, notes, print_now, result, say
 from ._requests import preparation_of
 
 if TYPE_CHECKING:
-    from ..._columns._prepare import Preparation
+    from ..._utils._columns._prepare import Preparation
     from ..._utils._typing import Array
     from ..ask._answers import Answer
     from ..ask._finish import Finish
@@ -260,8 +260,8 @@ def _points(
     """Return the rows as numbers on one scale, no records, and what the columns are used as."""
     import numpy as np
 
-    from ..._columns._notes import column_rows, feature_names
-    from ..._estimators._models import check_directions
+    from ..._utils._columns._notes import column_rows, feature_names
+    from ..._utils._directions import check_directions
     from ._tables import and_more
 
     (points,) = tables

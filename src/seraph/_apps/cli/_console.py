@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.text import Text
 
+    from ._tables import Written
+
 
 class _Output:
     """What the current command prints: tables, one JSON object, one table as CSV, or nothing."""
@@ -34,6 +36,7 @@ class _Output:
         self.quiet = False
         self.table = False
         self.values: dict[str, Any] = {}
+        self.caught: list[warnings.WarningMessage] = []  # and not printed yet
 
     @property
     def silent(self) -> bool:
@@ -174,7 +177,7 @@ class _Advice(logging.Handler):
 
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
-    """Print each warning as a note of one line, once the command has succeeded."""
+    """Print each warning as a note of one line: doubts first, then the results."""
     _output.quiet = False
     logger, handler = logging.getLogger("seraph"), _Advice(logging.WARNING)
     logger.addHandler(handler)
@@ -187,15 +190,30 @@ def warnings_as_notes() -> Iterator[None]:
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Print the warnings of what runs within as notes, at its end."""
+    """Print the warnings of what runs within as notes: before its results, or at its end.
+
+    A command that fails says why, and no more.
+    """
+    outer = _output.caught
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         # The notes on the table have said so, with the option to use.
         for said in ("y has the label", "The number of unique classes is greater"):
             warnings.filterwarnings("ignore", said, UserWarning)
-        yield
-    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        _output.caught = caught
+        try:
+            yield
+            _print_notes()
+        finally:
+            _output.caught = outer
+
+
+def _print_notes() -> None:
+    """Print what has been noted so far."""
+    texts = dict.fromkeys(str(warning.message) for warning in _output.caught)
+    _output.caught.clear()
+    for text in texts:
         _note(text)
 
 
@@ -247,6 +265,7 @@ def show(
 
     if _output.silent:
         return
+    _print_notes()
     table = Table(show_header=headed)
     right = range(len(rows[0]))[numbers]
     for number, text in enumerate(rows[0]):
@@ -273,12 +292,12 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
 
 
 def show_preparation(noted: dict[str, Any]) -> None:
-    """Print what became of the columns of a table, if any is not used as it is."""
-    from ..._columns._notes import column_rows
+    """Print what became of the columns of a table, unless they have no names."""
+    from ..._utils._columns._notes import column_rows
 
     rows = column_rows(noted)
     if len(rows) > 1:
-        show(rows, "Columns that are not used as they are", numbers=slice(0))
+        show(rows, "Columns", numbers=slice(0))
 
 
 def say(text: str) -> None:
@@ -286,6 +305,7 @@ def say(text: str) -> None:
     from rich.text import Text
 
     if not _output.silent:
+        _print_notes()
         out = console()
         out.print(Text(one_line(text)), soft_wrap=not out.is_terminal)
 
@@ -309,7 +329,14 @@ def check_tables_out(outputs: Iterable[Path | None], inputs: Iterable[Path | Non
             check_output(path, MIXED_TABLES, inputs)
 
 
-def put_table(path: Path, columns: Mapping[str, Any], name: str = "output") -> None:
+def put_table(
+    path: Path,
+    columns: Mapping[str, Any],
+    name: str = "output",
+    like: Written | None = None,
+    *,
+    decimal_comma: bool = False,
+) -> None:
     """Write a table that is the result itself to a file, or for - to stdout, and nothing else.
 
     Parameters
@@ -320,19 +347,21 @@ def put_table(path: Path, columns: Mapping[str, Any], name: str = "output") -> N
         The table.
     name : str, default="output"
         What the JSON object calls the file.
+    like, decimal_comma
+        How text is written: as a table that was read.
     """
-    from ._tables import STDOUT, csv_text, write_table
+    from ._tables import STDOUT, csv_bytes, write_table
 
     if path != STDOUT:
-        write_table(path, columns)
+        write_table(path, columns, like, decimal_comma=decimal_comma)
         result(**{name: str(path)})
     elif _output.json:
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
         result(columns=list(columns), rows=rows)
     else:
         _output.table = True
-        # UTF-8, whatever the terminal's encoding.
-        sys.stdout.buffer.write(csv_text(columns).encode())
+        # UTF-8 unless it is to be like a file, whatever the terminal's encoding.
+        sys.stdout.buffer.write(csv_bytes(columns, like, decimal_comma=decimal_comma))
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._columns._prepare import Features
-from ..._estimators._quantities import warn_of_quantity
-from ..._marks import Marks, PairLabels
+from ... import Marks
+from ..._utils._columns._prepare import Features
+from ..._utils._quantities import is_quantity, warn_of_quantity
+from ..._utils._rows import implied_by_classes
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
 from ._answered import answered_classes, rows_by_content, test_weights
 from ._rows import renumbered, sample_rows
-from ._tables import InputTable, read_pairs, read_table
+from ._tables import InputTable, read_pairs, read_table, unknown_labels
 
 if TYPE_CHECKING:
     from ._requests import TableRequest
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 _OF_A_QUANTITY = (
     "add a column with a few classes of it (low, middle, high), and name that with --label. (A "
     "distance for the quantity itself is learned in Python, by seraph.classic.MLKR.)"
+)
+# A query that makes two classes of a quantity, for --sql.
+_TWO_CLASSES = (
+    "SELECT * EXCLUDE ({0}), CASE TRY_CAST({0} AS DOUBLE) > {1:g} WHEN true THEN 'high' WHEN "
+    "false THEN 'low' END AS class FROM data"
 )
 
 
@@ -44,6 +50,8 @@ class Examples:
         Marked pairs, and which of them are similar.
     test_weights : ndarray or None
         Weights of the pairs in a test, NaN for those to learn from; None if there is no test.
+    unlabeled : tuple of str
+        Labels that mean that the class is unknown.
     """
 
     path: Path
@@ -52,6 +60,7 @@ class Examples:
     pairs: IntArray
     similar: BoolArray
     test_weights: FloatArray | None = None
+    unlabeled: tuple[str, ...] = ()
 
     @property
     def marks(self) -> Marks:
@@ -59,28 +68,40 @@ class Examples:
         return Marks(self.pairs, self.similar, rows=len(self.features.kept))
 
     @computed_once
-    def known(self) -> PairLabels:
-        """Labels and pairs together."""
-        return PairLabels.make(len(self.features.kept), self.labels, self.marks)
+    def codes(self) -> IntArray:
+        """Class code of each row, -1 where the class is unknown."""
+        return _class_codes(self.labels, len(self.features.kept))
+
+    @property
+    def class_names(self) -> list[str]:
+        """Names of the classes, in the order of their codes."""
+        labels = () if self.labels is None else self.labels
+        return sorted({label for label in labels if label is not None})
 
     @classmethod
     def read(
         cls, table: InputTable, request: TableRequest, pairs_file: Path | None = None
     ) -> Examples:
         """Take them from a table; refuse what nothing can be learned from."""
+        unlabeled = request.unlabeled
+        if unlabeled is None:
+            unlabeled = unknown_labels(table, request.label)
         if request.labels is None:
-            labels = table.labels(request.label, request.unlabeled or ())
+            labels = table.labels(request.label, unlabeled)
         else:
             labels = answered_classes(table, request.labels, request.id_column)
         pairs, similar = marked_pairs(table, pairs_file, request.id_column)
         _check_labels(table, labels, len(pairs), request.label, pairs_file)
         # On all rows, so that a contradiction is named by the rows of the table.
-        PairLabels.make(table.n_rows, labels, Marks(pairs, similar, rows=table.n_rows))
+        marks = Marks(pairs, similar, rows=table.n_rows)
+        implied_by_classes(marks.pairs, marks.labels, _class_codes(labels, table.n_rows))
         needed = _needed(pairs, labels, request.sample, request.seed)
         rows = sample_rows(table.n_rows, request.sample, needed, request.seed)
         some = table if len(rows) == table.n_rows else table.take(rows)
         without = [name for name in (request.label, request.id_column) if name is not None]
         features = request.preparation.features(some, without)
+        if doubt := features.doubt(table.path):
+            warnings.warn(doubt, stacklevel=2)
         rows = rows[features.kept]
         pairs, whole = renumbered(pairs, rows, table.n_rows)
         if not whole.all():
@@ -92,14 +113,36 @@ class Examples:
         labels = None if labels is None else labels[rows]
         weights = test_weights(pairs_file, len(whole))
         weights = None if weights is None else weights[whole]
-        examples = cls(table.path, features, labels, pairs, similar[whole], weights)
-        if examples.known.n_dissimilar == 0:
+        examples = cls(
+            table.path, features, labels, pairs, similar[whole], weights, tuple(unlabeled)
+        )
+        n_similar, n_dissimilar = examples.count_pairs()
+        if n_similar and not n_dissimilar:
             raise ValueError(
-                f"{table.path}: all {examples.known.n_similar} labeled pairs are similar, so "
+                f"{table.path}: all {n_similar} labeled pairs are similar, so "
                 "nothing keeps points apart: label rows of a second class (-1 means no label), or "
                 "mark pairs that are not alike."
             )
         return examples
+
+    def count_pairs(self) -> tuple[int, int]:
+        """Return the numbers of similar and of dissimilar pairs, by labels and marks."""
+        marks = self.marks
+        left = ~implied_by_classes(marks.pairs, marks.labels, self.codes)
+        sizes = np.bincount(self.codes[self.codes >= 0])
+        together = int(np.sum(sizes * (sizes - 1) // 2))
+        n_labeled = int(sizes.sum())
+        apart = n_labeled * (n_labeled - 1) // 2 - together
+        return together + int(marks.similar[left].sum()), apart + int((~marks.similar)[left].sum())
+
+
+def _class_codes(labels: Array | None, n: int) -> IntArray:
+    """Number the classes of `n` rows from 0; -1 where the label is None."""
+    codes: IntArray = np.full(n, -1, dtype=np.intp)
+    if labels is not None:
+        known = np.array([value is not None for value in labels], dtype=bool)
+        codes[known] = np.unique(labels[known].astype(str), return_inverse=True)[1]
+    return codes
 
 
 def marked_pairs(
@@ -170,7 +213,22 @@ def _check_labels(
         raise ValueError(f"{table.path} has only one row: add more rows to learn from.")
     if labels is not None:
         known = [value for value in labels if value is not None]
+        if label is not None and is_quantity(np.array(known), surely=True):
+            raise ValueError(_no_classes(table.path, label, known))
         warn_of_quantity(known, label or "y", _OF_A_QUANTITY)
+
+
+def _no_classes(path: Path, label: str, known: Sequence[str]) -> str:
+    """Say that labels are a quantity, and how to make classes of it."""
+    name = label if label.isidentifier() else '"' + label.replace('"', '""') + '"'
+    median = np.median(np.array(known, dtype=np.float64))
+    query = _TWO_CLASSES.format(name, median).replace('"', r"\"")
+    return (
+        f"{path}: {label!r} has {len(set(known))} different numbers in {len(known)} labels, so it "
+        "measures a quantity and names no classes. Make a few classes of it, such as --label "
+        f'class --sql "{query}"; or learn a distance for the quantity itself, in Python, by '
+        "seraph.classic.MLKR. (If they are names, begin each with a letter.)"
+    )
 
 
 def _needed(pairs: IntArray, labels: Array | None, size: int | None, seed: int) -> IntArray:

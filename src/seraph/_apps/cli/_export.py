@@ -10,6 +10,8 @@ import typer
 from . import _options as options
 from ._console import command, result, say
 
+_KINDS = (".npy", ".safetensors", ".onnx")
+
 
 @command
 def export(
@@ -45,12 +47,12 @@ def export(
 
     Example: seraph export model.skops -o W.safetensors --components 2 --data data.csv
     """
+    from ..._utils._directions import needs_unit_length
     from ...persist import export as write
-    from ...persist._matrix import KINDS, needs_unit_length
     from ._models import SavedModel
     from ._tables import check_output
 
-    check_output(output, KINDS, inputs=(model, *(data or ())))
+    check_output(output, _KINDS, inputs=(model, *(data or ())))
     graph = output.suffix.lower() == ".onnx"
     if graph and not data:
         raise ValueError(

@@ -9,6 +9,7 @@ from ._requests import FitRequest
 
 if TYPE_CHECKING:
     from ._summary import FitSummary
+    from ._tables import InputTable
 
 
 @command
@@ -47,24 +48,25 @@ def fit(request: FitRequest) -> None:
     examples = Examples.read(table, request, request.pairs)
     summary = learn_model(learner, examples, request)
     # Files first: what goes wrong while printing or drawing must not cost the model.
-    written = _write(summary, request, table.path.name)
+    written = _write(summary, request, table)
     _print(summary, f"Learned from {table.path}")
     for line in written:
         say(line)
 
 
-def _write(summary: FitSummary, request: FitRequest, source: str) -> list[str]:
+def _write(summary: FitSummary, request: FitRequest, table: InputTable) -> list[str]:
     """Save the model, then the report page, and say where."""
     from ..._utils._files import write_whole
     from ...persist import save
     from ._models import LEARNED_FROM
 
+    source, encoding = table.path.name, table.written.encoding
     noted = {
         "table": source,
         "label": request.label,
-        "unlabeled": list(request.unlabeled or ()),
+        "unlabeled": list(summary.examples.unlabeled),
         "id": request.id_column,
-        "encoding": request.encoding,
+        "encoding": None if encoding.startswith("utf") else encoding,
     }
     setattr(summary.model, LEARNED_FROM, summary.learned_from() | noted)
     written = []
@@ -84,13 +86,13 @@ def _print(summary: FitSummary, title: str) -> None:
     from ._summary import show_shares
 
     result(**summary.values())
-    show_facts(summary.facts(), title)
-    show_preparation(summary.learned_from())
-    if summary.shares:
-        show_shares(summary.shares)
     errors = summary.check.errors
     if errors is None:
         say(summary.check.skipped)
     else:
-        show(errors.rows(), errors.title)
         say(errors.verdict())
+        show(errors.rows(), errors.title)
+    show_preparation(summary.learned_from())
+    if summary.shares:
+        show_shares(summary.shares)
+    show_facts(summary.facts(), title)

@@ -1,6 +1,7 @@
 """Does the learned distance help? Its errors on held-out labels or pairs, beside the Euclidean's.
 
-Labels are judged by MetricClassifier, pairs by a threshold on their distance.
+Labels are judged by a vote of the labeled rows, pairs by a threshold on their distance, and both
+beside a guess that is always the same.
 """
 
 from __future__ import annotations
@@ -11,24 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 from sklearn.base import clone
 from sklearn.preprocessing import FunctionTransformer
 
-from ..._decisions import choose_shared_points, choose_threshold, deal_classes, row_distances
-from ..._estimators._classifier import MetricClassifier
-from ..._marks import Marks
+from ... import Marks, MetricClassifier
+from ..._utils._folds import choose_shared_points, deal_classes
+from ..._utils._threshold import choose_threshold
 from ..._utils._typing import Array, BoolArray, IntArray
+from ._errors import HeldOutErrors, sign_test
 
 FOLDS = 5
-# With fewer held-out rows, only an enormous difference would be significant.
-_FEW_HELD_OUT = 30
-_SIGNIFICANCE = 0.05
-_MORE_LABELS = "more labels (seraph query says which pairs to ask about), "
-_ADVICE = (
-    "another --scale, --drop for columns that have nothing to do with the classes, or a larger "
-    "--lam; if nothing helps, stay with the Euclidean distance."
-)
 # The folds, and the two classifiers of each, take no longer than three fits of all rows, or than a
 # second ("Selection" in benchmarks/RESULTS.md). So more labels than _FEW_LABELS have fewer folds;
 # held-out rows are not put back as unlabeled ones where most rows have labels; and of more rows
@@ -38,112 +31,84 @@ _FEW_LABELS, _FEWER_FOLDS, _FEW_ROWS, _FITS = 200, 2, 300, 2
 
 
 @dataclass(frozen=True)
-class HeldOutErrors:
-    """Errors on held-out labels or pairs, by two distances.
+class Fold:
+    """Labels to hold out, and what to learn from instead.
 
     Parameters
     ----------
-    n : int
-        Number of rows held out, a fold at a time.
-    wrong, wrong_euclidean : int
-        How many of them each distance got wrong.
-    p_value : float
-        p-value of the exact sign test on the rows where the two distances disagree.
-    n_folds : int
-        Number of folds.
-    name : str, default="SERAPH"
-        Name of the learner.
-    noun : {"labels", "pairs"}, default="labels"
-        What was held out.
-    all_labeled : bool, default=False
-        Whether there is no row left to label.
+    held : ndarray of int
+        Rows whose labels are held out.
+    rows : ndarray of int
+        Rows to learn from.
+    kept : ndarray of int
+        Class codes of all rows, -1 where unknown or held out.
+    marks : Marks
+        Marked pairs of all rows, without those of held-out ones.
     """
 
-    n: int
-    wrong: int
-    wrong_euclidean: int
-    p_value: float
-    n_folds: int
-    name: str = "SERAPH"
-    noun: str = "labels"
-    all_labeled: bool = False
+    held: IntArray
+    rows: IntArray
+    kept: IntArray
+    marks: Marks
 
     @property
-    def title(self) -> str:
-        """Title of the table."""
-        if self.noun == "pairs":
-            return "Error on held-out pairs: similar, or not, by a threshold on the distance"
-        return "Error on held-out labels"
+    def teaches(self) -> bool:
+        """Whether there is something to learn from."""
+        return int(np.sum(self.kept >= 0)) >= 2 or len(self.marks.pairs) > 0
 
-    @property
-    def method(self) -> str:
-        """How it was computed, in two sentences."""
-        if self.noun == "pairs":
-            return (
-                f"Marked pairs were held out, a fold at a time ({self.n_folds} folds). Each time, "
-                "the distance and a threshold were learned from the rest, and each held-out pair "
-                "was called similar if it is closer than the threshold."
-            )
-        return (
-            f"Labels were held out, a fold at a time ({self.n_folds} folds). Each time, the "
-            "distance was learned from the rest (of many unlabeled rows, from some), and "
-            "each held-out row got the class that is most probable by the labeled rows around it, "
-            "as in seraph predict."
-        )
+    def wrong(self, method: Any, points: Array, codes: IntArray) -> BoolArray:
+        """Fit a copy of a classifier; return which held-out rows it gets wrong."""
+        marks = {"marks": self.marks[self.rows]} if _takes_marks(method) else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit on all labels has already warned
+            fitted = clone(method).fit(points[self.rows], self.kept[self.rows], **marks)
+            found: BoolArray = fitted.predict(points[self.held]) != codes[self.held]
+        return found
 
-    def values(self) -> dict[str, Any]:
-        """Return the comparison as plain values."""
-        return {
-            "held_out": self.noun,
-            "n": self.n,
-            "wrong": self.wrong,
-            "wrong_euclidean": self.wrong_euclidean,
-            "p_value": self.p_value,
-            "folds": self.n_folds,
-            "verdict": self.verdict(),
-        }
 
-    def rows(self) -> list[list[str]]:
-        """Return the comparison as a table, headings first."""
-        return [
-            ["distance", "wrong", "error"],
-            *(
-                [
-                    name,
-                    f"{wrong} of {self.n}",
-                    f"{100 * wrong / self.n:.1f} ± {self._standard_error(wrong):.1f} %",
-                ]
-                for name, wrong in ((self.name, self.wrong), ("Euclidean", self.wrong_euclidean))
-            ),
-        ]
+def by_vote(learner: Any = None) -> MetricClassifier:
+    """Return what judges a distance: a vote of the labeled rows, by default in their own space.
 
-    def _standard_error(self, wrong: int) -> float:
-        """Return the standard error in %.
+    A linear rule would make up for features that a distance drowns in.
+    """
+    return MetricClassifier(FunctionTransformer() if learner is None else learner, rule="vote")
 
-        It counts one more right row and one more wrong row, or an error of 0 would look certain.
-        """
-        share = (wrong + 1) / (self.n + 2)
-        return 100.0 * float(np.sqrt(share * (1.0 - share) / self.n))
 
-    def verdict(self) -> str:
-        """Say in a sentence or two what the errors mean."""
-        few = self.n < _FEW_HELD_OUT
-        too_few = f"{self.n} {self.noun} are too few to tell"
-        if self.wrong == self.wrong_euclidean:
-            rest = f", and {too_few} them apart" if few else ""
-            return f"The learned distance is as good as the Euclidean one{rest}."
-        test = f"(sign test, p = {self.p_value:.2g})"
-        significant = self.p_value < _SIGNIFICANCE
-        doubt = too_few if few else f"that may be chance {test}"
-        if self.wrong < self.wrong_euclidean:
-            if significant:
-                return f"The learned distance is better than the Euclidean one {test}."
-            return f"The learned distance looks better, but {doubt}."
-        other = "The Euclidean distance of the scaled features"
-        advice = f"Try {'' if self.all_labeled else _MORE_LABELS}{_ADVICE}"
-        if significant:
-            return f"{other} is better {test}. {advice}"
-        return f"{other} looks better, though {doubt}. {advice}"
+def _takes_marks(method: Any) -> bool:
+    return isinstance(method, MetricClassifier) and not isinstance(
+        method.estimator, FunctionTransformer
+    )
+
+
+def label_folds(codes: IntArray, marks: Marks, *, seed: int) -> list[Fold]:
+    """Deal the labels to folds, for `seraph fit` and `seraph compare` alike.
+
+    Held-out rows stay in the fit as unlabeled points, as they would in use, unless most rows have
+    labels. Marked pairs that contain them are held out too, since a pair says something about the
+    class of its rows. There is no fold if no class has two labels, so that no neighbor could be
+    right, or if nothing would be left to learn from.
+
+    Parameters
+    ----------
+    codes : ndarray of int of shape (n,)
+        Class codes, -1 where unknown.
+    marks : Marks
+        Marked pairs.
+    seed : int
+        Seed of the shuffle.
+    """
+    dealt = []
+    for held in folds(codes, seed, n_folds(codes)):
+        kept = codes.copy()
+        kept[held] = -1
+        known = _without(held, marks)
+        dealt.append(Fold(held, _rows_to_learn_from(codes, held, known.pairs), kept, known))
+    return dealt if all(fold.teaches for fold in dealt) else []
+
+
+def most_frequent(codes: IntArray) -> int:
+    """Return the code of the most frequent class."""
+    return int(np.bincount(codes[codes >= 0]).argmax())
 
 
 def held_out_errors(
@@ -154,12 +119,9 @@ def held_out_errors(
     *,
     seed: int,
     after_fold: Callable[[], object],
+    names: Sequence[str] | None = None,
 ) -> HeldOutErrors | None:
-    """Hold out labels a fold at a time, learn from the rest, and classify by MetricClassifier.
-
-    Held-out rows stay in the fit as unlabeled points, as they would in use, unless most rows have
-    labels. Marked pairs that contain them are held out too, since a pair says something about the
-    class of its rows.
+    """Hold out labels a fold at a time, learn from the rest, and classify by a vote.
 
     Parameters
     ----------
@@ -175,40 +137,26 @@ def held_out_errors(
         Seed of the shuffle.
     after_fold : callable
         Called after each fold.
+    names : sequence of str, optional
+        Names of the classes.
 
     Returns
     -------
     HeldOutErrors or None
-        None if no class has two labels, so that no neighbor could be right, or if nothing would
-        be left to learn from.
+        None if there is no fold; see `label_folds`.
     """
     points = np.asarray(points)
-    results: list[BoolArray] = []
-    for held in folds(codes, seed, n_folds(codes)):
-        kept = codes.copy()
-        kept[held] = -1
-        if np.sum(kept >= 0) < 2 and not len(_without(held, marks).pairs):
-            return None
-        results.append(_classified(learner, points, codes, kept, held, marks))
+    guess = most_frequent(codes)
+    results = []
+    for fold in label_folds(codes, marks, seed=seed):
+        wrong = [fold.wrong(by_vote(one), points, codes) for one in (learner, None)]
+        results.append(np.array([*wrong, codes[fold.held] != guess]))
         after_fold()
     if not results:
         return None
-    return replace(_compared(results, learner, "labels"), all_labeled=bool(np.all(codes >= 0)))
-
-
-def _classified(
-    learner: Any, points: Array, codes: IntArray, kept: IntArray, held: IntArray, marks: Marks
-) -> BoolArray:
-    """Learn from the kept labels; return which held-out rows each distance classifies right."""
-    known = _without(held, marks)
-    rows = _rows_to_learn_from(codes, held, known.pairs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit on all labels has already warned
-        learned = MetricClassifier(learner, rule="vote")
-        learned.fit(points[rows], kept[rows], marks=known[rows])
-    # By the vote alone: a linear rule would make up for features that a distance drowns in.
-    euclidean = MetricClassifier(FunctionTransformer(), rule="vote").fit(points[rows], kept[rows])
-    return np.array([c.predict(points[held]) == codes[held] for c in (learned, euclidean)])
+    found = _compared(results, learner, "labels", str(guess) if names is None else names[guess])
+    n_labels = int(np.sum(codes >= 0))
+    return replace(found, alone=n_labels - found.n, all_labeled=n_labels == len(codes))
 
 
 def _without(held: IntArray, marks: Marks) -> Marks:
@@ -234,16 +182,18 @@ def _rows_to_learn_from(codes: IntArray, held: IntArray, pairs: IntArray) -> Int
     return np.setdiff1d(rows, held) if mostly else rows
 
 
-def _compared(results: Sequence[BoolArray], learner: Any, noun: str) -> HeldOutErrors:
-    """Count the errors of folds: which rows the learned and the Euclidean distance got right."""
-    ours, theirs = np.hstack(results)
-    better, worse = int(np.sum(ours & ~theirs)), int(np.sum(~ours & theirs))
+def _compared(results: Sequence[BoolArray], learner: Any, noun: str, guess: str) -> HeldOutErrors:
+    """Count what the learned distance, the Euclidean one and a guess got wrong in the folds."""
+    ours, theirs, guessed = np.hstack(results)
     return HeldOutErrors(
         n=len(ours),
-        wrong=int(np.sum(~ours)),
-        wrong_euclidean=int(np.sum(~theirs)),
-        p_value=float(binomtest(better, better + worse).pvalue) if better + worse else 1.0,
+        wrong=int(ours.sum()),
+        wrong_euclidean=int(theirs.sum()),
+        p_value=sign_test(ours, theirs),
         n_folds=len(results),
+        guess=guess,
+        wrong_guess=int(guessed.sum()),
+        p_guess=sign_test(ours, guessed),
         name=type(learner).__name__,
         noun=noun,
     )
@@ -279,6 +229,7 @@ def held_out_pair_errors(
     if min(similar.sum(), (~similar).sum()) < 2:
         return None
     euclidean = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
+    mostly_similar = bool(2 * similar.sum() >= len(similar))
     results: list[BoolArray] = []
     no_labels = np.full(len(points), -1)
     rows = _rows_to_learn_from(no_labels, no_labels[:0], pairs)
@@ -290,13 +241,13 @@ def held_out_pair_errors(
             warnings.simplefilter("ignore")  # the fit on all pairs has already warned
             known = Marks(pairs[kept], similar[kept], rows=len(points))[rows]
             learned = clone(learner).fit(points[rows], marks=known)
-        right = [
-            (distances[held] <= choose_threshold(distances[kept], similar[kept])) == similar[held]
-            for distances in (row_distances(learned, points, pairs), euclidean)
+        wrong = [
+            (distances[held] <= choose_threshold(distances[kept], similar[kept])) != similar[held]
+            for distances in (learned.pair_distance(pairs, points), euclidean)
         ]
-        results.append(np.array(right))
+        results.append(np.array([*wrong, similar[held] != mostly_similar]))
         after_fold()
-    return _compared(results, learner, "pairs")
+    return _compared(results, learner, "pairs", "similar" if mostly_similar else "dissimilar")
 
 
 def folds(codes: IntArray, seed: int, n: int = FOLDS) -> list[IntArray]:

@@ -9,8 +9,7 @@ from typing import Any
 
 from sklearn.utils import get_tags
 
-from ... import classic
-from ..._estimators import SERAPH, SERAPHCV
+from ... import SERAPH, SERAPHCV, classic
 
 
 def learners() -> dict[str, type]:

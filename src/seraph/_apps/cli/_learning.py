@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ..._columns._prepare import Features, Preparation
-from ..._columns._preparer import fitted_preparer
-from ..._estimators._models import check_directions
+from ... import TablePreparer
+from ..._utils._columns._prepare import Features, Preparation
+from ..._utils._directions import check_directions
 from ..._utils._typing import FloatArray
 from ._answered import tested_pairs
 from ._console import progress_bar
@@ -52,11 +52,11 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
     with progress_bar(shown=not verbose) as progress:
         after_iteration, after_fit = progress_callbacks(
             progress,
-            total=1 if skipped else 1 + n_folds(examples.known.codes),
+            total=1 if skipped else 1 + n_folds(examples.codes),
             tol=float(getattr(inner, "tol", None) or 1e-3),
         )
         _set(inner, "callback", after_iteration)
-        before, scaled = _prepared(examples, request.preparation)
+        before, scaled = prepare(examples, request.preparation)
         seconds = _fit(learner, scaled, examples)
         model = Pipeline([*before, (request.learner.casefold(), learner)])
         after_fit()
@@ -107,7 +107,7 @@ def summarize_model(
     return FitSummary(fitted.estimator, scaled, examples, preparation, check)
 
 
-def _prepared(
+def prepare(
     examples: Examples, preparation: Preparation
 ) -> tuple[list[tuple[str, Any]], FloatArray]:
     """Return the fitted steps before the learner, and the points that it learns from."""
@@ -119,7 +119,17 @@ def _prepared(
     scaled = np.asarray(encoder.transform(features.points))
     if not features.from_names:
         return encoder.steps, scaled
-    return [("prepare", fitted_preparer(preparation, features, encoder))], scaled
+    preparer = TablePreparer(
+        scale=preparation.scale,
+        impute="knn" if preparation.impute == "knn" else "median",
+        dates=preparation.dates or "days",
+        onehot=tuple(preparation.onehot),
+        keep=tuple(preparation.keep),
+        drop=tuple(preparation.drop),
+    )
+    for name, value in preparation.fitted(features, encoder).items():
+        setattr(preparer, name, value)
+    return [("prepare", preparer)], scaled
 
 
 def _fit(learner: Any, scaled: FloatArray, examples: Examples) -> float:
@@ -186,6 +196,14 @@ def _check(
             learner, scaled, marks, seed=seed, after_fold=after_fold
         )
         return Check(errors, "" if errors else _TOO_FEW_PAIRS)
-    codes = examples.known.codes
-    errors = held_out_errors(learner, scaled, codes, marks, seed=seed, after_fold=after_fold)
+    codes = examples.codes
+    errors = held_out_errors(
+        learner,
+        scaled,
+        codes,
+        marks,
+        seed=seed,
+        after_fold=after_fold,
+        names=examples.class_names,
+    )
     return Check(errors, "" if errors else _TOO_FEW_LABELS)

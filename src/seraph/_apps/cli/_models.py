@@ -53,7 +53,6 @@ class SavedModel:
         from sklearn.base import is_classifier
         from sklearn.utils.validation import check_is_fitted
 
-        from ..._columns._preparer import unfold
         from ...persist import load
 
         if path.is_dir():
@@ -67,8 +66,7 @@ class SavedModel:
                 "the metric learner, or a pipeline that ends in one."
             )
         check_is_fitted(estimator)
-        preparer, rest = unfold(estimator)
-        return cls(path, rest, preparer, dict(getattr(estimator, LEARNED_FROM, {})))
+        return cls(path, *_unfold(estimator), dict(getattr(estimator, LEARNED_FROM, {})))
 
     @property
     def steps(self) -> list[tuple[str, Any]]:
@@ -118,7 +116,7 @@ class SavedModel:
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
-        from ._tables import cell_text
+        from ._tables import cell_text, unknown_labels
 
         noted = self.learned_from
         known = {
@@ -129,9 +127,12 @@ class SavedModel:
         if label is None:
             label = known.get("label")
         if unlabeled is None and label is not None and label == noted.get("label"):
-            present = {cell_text(cell) for cell in table.cells(label).to_pylist()}
-            unlabeled = [value for value in noted.get("unlabeled", ()) if value in present]
-        return Roles(label, unlabeled or (), id_column or known.get("id"))
+            present = {"", *map(cell_text, table.cells(label).to_pylist())}
+            known_words = [value for value in noted.get("unlabeled", ()) if value in present]
+            unlabeled = known_words or None
+        if unlabeled is None:
+            unlabeled = unknown_labels(table, label)
+        return Roles(label, unlabeled, id_column or known.get("id"))
 
     def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
         """Return the features that the model was fitted on, in its order.
@@ -143,8 +144,8 @@ class SavedModel:
         without : collection of str or None
             Columns that are not features. A model fitted without column names takes all others.
         """
-        from ..._columns._prepare import count_missing
-        from ..._estimators._models import check_directions
+        from ..._utils._columns._prepare import count_missing
+        from ..._utils._directions import check_directions
         from ._tables import listed
 
         points = self._features(table, [name for name in without if name is not None])
@@ -164,9 +165,16 @@ class SavedModel:
     def _features(self, table: InputTable, not_features: list[str]) -> Any:
         import numpy as np
 
+        from ._tables import Faults
+
         names = self.feature_names
         if names is None:
-            points = table.points(without=not_features, reading=self.reading)
+            points = table.points(
+                without=not_features,
+                reading=self.reading,
+                faults=Faults(for_model=True),
+                strict=True,
+            )
             expected = self.estimator.n_features_in_
             if points.shape[1] != expected:
                 raise ValueError(
@@ -176,11 +184,10 @@ class SavedModel:
             return np.asarray(points)
         for name in not_features:
             table.cells(name)
-        from ..._columns._preparer import source_columns
-        from ._tables import Faults
+        from ..._utils._columns._notes import used_columns
 
         faults = Faults(for_model=True)
-        columns = names if self.preparer is None else source_columns(self.preparer)
+        columns = names if self.preparer is None else used_columns(self.preparer.columns_)
         points = table.points(columns, reading=self.reading, faults=faults)
         faults.check(table.path)
         if table.names is not None:
@@ -197,11 +204,10 @@ class SavedModel:
     @property
     def reading(self) -> Reading:
         """How the columns of a table are read for this model."""
-        from ..._columns._preparer import reading_of
         from ._tables import Reading
 
         if self.preparer is not None:
-            return reading_of(self.preparer)
+            return Reading(**self.preparer.reading_)
         parts = list(_inner_steps(self.estimator))
         categories = [
             name
@@ -227,6 +233,18 @@ class SavedModel:
     def has(self, method: str) -> bool:
         """Return whether the learner has a method of this name."""
         return hasattr(self.learner, method)
+
+
+def _unfold(model: Any) -> tuple[Any, Any]:
+    """Return the steps that take columns read as numbers and text, and the TablePreparer."""
+    from sklearn.pipeline import Pipeline
+
+    from ... import TablePreparer
+
+    steps = getattr(model, "steps", ())
+    if not steps or not isinstance(steps[0][1], TablePreparer):
+        return model, None
+    return Pipeline([*steps[0][1].encoder_.steps, *steps[1:]]), steps[0][1]
 
 
 def _inner_steps(estimator: Any) -> Iterator[tuple[list[str] | None, Any]]:

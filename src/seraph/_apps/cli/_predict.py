@@ -13,7 +13,7 @@ from ._console import check_tables_out, command, free_name, put_table, result, s
 from ._requests import ModelRequest
 
 if TYPE_CHECKING:
-    from ..._utils._typing import Array, FloatArray
+    from ..._utils._typing import Array, FloatArray, IntArray
     from ._models import SavedModel
     from ._tables import InputTable
 
@@ -50,7 +50,7 @@ def predict(request: PredictRequest) -> None:
     The class is the most probable one by the labeled rows in the learned space, as in
     MetricClassifier. The nearest labeled rows are the reason. The file has the columns of the
     data, with the label filled in, and then the probability, whether the label was given, and the
-    reason.
+    reason. It is written as the data are: separator, decimal comma, encoding.
 
     The columns of the labels and ids are those of seraph fit, unless you name others.
 
@@ -79,7 +79,12 @@ def predict(request: PredictRequest) -> None:
         _explain(votes, find_row(table, request.row, roles.id_column), request.k)
         return
     if output is not None:
-        put_table(output, votes.columns(request.k, table, roles.label))
+        put_table(
+            output,
+            votes.columns(request.k, table, roles.label),
+            like=table.written,
+            decimal_comma=request.decimal_comma or "," in fitted.reading.decimals.values(),
+        )
     _summarize(votes, table)
     if output is not None:
         say(f"{output}: {table.n_rows} rows, {int((~votes.given).sum())} of them filled in.")
@@ -129,8 +134,9 @@ class _Votes:
         """Classify the rows of a table by the labels of a source, which may be the same table."""
         import numpy as np
         from scipy.spatial.distance import cdist
+        from sklearn.preprocessing import FunctionTransformer
 
-        from ..._estimators._rules import LabeledRows
+        from ... import MetricClassifier
 
         if labels is None:
             raise ValueError(_no_labels(fitted, source))
@@ -150,7 +156,9 @@ class _Votes:
 
         new = mapped(table)
         seen = new if source is table else mapped(source)
-        shares = LabeledRows.of(seen, known, codes, "auto").probabilities(new, "auto")
+        target: IntArray = np.full(len(known), -1)
+        target[known] = codes
+        shares = MetricClassifier(FunctionTransformer()).fit(seen, target).predict_proba(new)
         given = np.zeros(table.n_rows, dtype=bool)
         if source is table:
             given = known

@@ -43,8 +43,7 @@ def query(request: QueryRequest) -> None:
     """
     import numpy as np
 
-    from ..._estimators import query_pairs
-    from ..._marks import Marks
+    from ... import Marks, query_pairs
     from ._examples import marked_pairs
 
     output = request.output

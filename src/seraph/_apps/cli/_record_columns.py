@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..._columns._notes import looks_like_ids
-from ..._columns._prepare import with_decimal_commas
+from ..._utils._columns._ids import is_code, looks_like_ids
+from ..._utils._columns._prepare import with_decimal_commas
 from ..._utils._typing import Array
 from ...records import DuplicateFinder
-from ...records._columns import is_code
 from ._ask_rows import row_ids
 from ._tables import InputTable, NamedColumns
 

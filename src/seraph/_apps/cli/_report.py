@@ -124,7 +124,7 @@ def fit_report(summary: FitSummary, source: str) -> str:
     str
         HTML that needs no other file.
     """
-    from ..._columns._notes import column_rows
+    from ..._utils._columns._notes import column_rows
     from ._summary import share_rows
 
     columns = column_rows(summary.learned_from())

@@ -14,7 +14,7 @@ import typer
 from . import _options as options
 
 if TYPE_CHECKING:
-    from ..._columns._prepare import Preparation
+    from ..._utils._columns._prepare import Preparation
     from ._models import Roles, SavedModel
     from ._tables import InputTable
 
@@ -191,7 +191,7 @@ class ModelRequest:
 
 def preparation_of(request: Any, *, strict: bool = False) -> Preparation:
     """Return what the options of a request say about the columns; refuse unknown choices."""
-    from ..._columns._prepare import Preparation
+    from ..._utils._columns._prepare import Preparation
 
     return Preparation(
         scale=request.scale,

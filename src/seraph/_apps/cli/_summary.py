@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._columns._cells import and_more
-from ..._columns._notes import feature_names
+from ..._utils._columns._cells import and_more
+from ..._utils._columns._notes import feature_names
 from ..._utils._typing import Array, FloatArray, computed_once
 from ._console import show
 
 if TYPE_CHECKING:
-    from ..._columns._prepare import Features, Preparation
+    from ..._utils._columns._prepare import Features, Preparation
+    from ._errors import HeldOutErrors
     from ._examples import Examples
-    from ._held_out import HeldOutErrors
 
-# Features and classes to list by name; the rest are counted.
-_LISTED = 8
+# Classes and features to list by name; the rest are counted.
+_LISTED, _FEATURES = 8, 40
 
 
 class Check(NamedTuple):
@@ -242,7 +242,7 @@ def show_shares(shares: dict[str, float], of: str = "mean squared distance") -> 
 
 def share_rows(shares: dict[str, float]) -> list[list[str]]:
     """Return features and their shares as a table, largest first, headings on top."""
-    shown = list(shares.items())[:_LISTED]
+    shown = list(shares.items())[:_FEATURES]
     longest = max((share for _, share in shown), default=0.0) or 1.0
     digits = 1 if longest >= 0.01 else 3  # of thousands of features, none has a large share
     rows = [

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from ..._estimators import SERAPH, MetricClassifier
+from ... import SERAPH, MetricClassifier
 from ..._utils._files import save_whole
 from ..._utils._typing import Array
 from ...classic import Euclidean

@@ -22,15 +22,13 @@ from sklearn.manifold import TSNE
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 
-from ..._estimators._models import fit_model
-from ..._estimators._seraph import SERAPH
-from ..._marks import Marks
+from ... import SERAPH, Marks
+from ..._utils._colors import COLORS, MARKERS
 from ..._utils._files import save_whole
 from ..._utils._typing import Array
 from ...classic import GMML, ITML, RCA
 from ...datasets import load_definitions
 from ...metrics import map_at_r, pair_auc, precision_at_1
-from ...plot._figure import COLORS, MARKERS
 from ._free_matrix import FreeMatrix
 
 N_PAIRS = 100
@@ -96,8 +94,9 @@ def learn(name: str, task: Marked) -> Map:
     """Fit one of the `METHODS` to the rows and the marked pairs; return the map of points."""
     model = METHODS[name]()
     marks = Marks(task.pairs, task.marks, rows=task.X)
-    fitted = fit_model(model, task.X, None, None if name in _WITHOUT_MARKS else marks)
-    found: Map = fitted.transform
+    argument = "seraph__marks" if name == "SERAPH" else "marks"
+    known = {} if name in _WITHOUT_MARKS else {argument: marks}
+    found: Map = model.fit(task.X, **known).transform
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from scipy.sparse import coo_array
 
-from ..._marks import Marks
+from ... import Marks
 from ..._utils._typing import Array
 
 

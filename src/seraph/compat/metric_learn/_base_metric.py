@@ -14,8 +14,9 @@ from sklearn.utils import Tags, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..._marks import exact_column, is_unknown
+from ..._marks import exact_column
 from ..._utils._typing import Array
+from ..._utils._unknown import is_unknown
 from ..._utils._validation import as_numbers, check_choice, check_seed, check_unmasked
 from ..._utils._warnings import warn
 from .exceptions import PreprocessorError

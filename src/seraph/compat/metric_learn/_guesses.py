@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
-from ..._decisions import choose_threshold
+from ..._utils._threshold import choose_threshold
 from ..._utils._typing import Array
 from ..._utils._validation import check_choice, check_number, shown
 from ._base_metric import BaseMetricLearner

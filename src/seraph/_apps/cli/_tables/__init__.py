@@ -6,13 +6,21 @@ it asks for one::
     read_tables -> InputTable -> points (features), labels (text or None), cells (as they are)
 """
 
-from ...._columns._cells import and_more, cell_text, listed
-from ...._columns._dates import date_names, parse_dates
-from ...._columns._numbers import Faults, to_numbers
-from ...._columns._table import InputTable, NamedColumns, Reading, as_categories, stack
+from ...._utils._columns._cells import and_more, cell_text, listed
+from ...._utils._columns._dates import date_names, parse_dates
+from ...._utils._columns._numbers import Faults, to_numbers
+from ...._utils._columns._table import (
+    InputTable,
+    NamedColumns,
+    Reading,
+    Written,
+    as_categories,
+    stack,
+    unknown_labels,
+)
 from ._pairs import read_pairs
 from ._read import KINDS, STDIN, read_table, read_tables
-from ._write import MIXED_TABLES, STDOUT, check_output, csv_text, write_table
+from ._write import MIXED_TABLES, STDOUT, check_output, csv_bytes, write_table
 
 __all__ = [
     "KINDS",
@@ -23,11 +31,12 @@ __all__ = [
     "InputTable",
     "NamedColumns",
     "Reading",
+    "Written",
     "and_more",
     "as_categories",
     "cell_text",
     "check_output",
-    "csv_text",
+    "csv_bytes",
     "date_names",
     "listed",
     "parse_dates",
@@ -36,5 +45,6 @@ __all__ = [
     "read_tables",
     "stack",
     "to_numbers",
+    "unknown_labels",
     "write_table",
 ]

@@ -88,24 +88,16 @@ def csv_names(data: bytes, separator: str) -> list[str]:
     return [name or f"unnamed_{number}" for number, name in enumerate(names, start=1)]
 
 
-def as_utf8(
-    data: bytes, encoding: str | None = None, other: str | None = None, path: Path | None = None
-) -> bytes:
+def as_utf8(data: bytes, encoding: str = "utf-8") -> bytes:
     """Return a text table as UTF-8 without a byte-order mark; refuse what is no text table.
 
     Parameters
     ----------
     data : bytes
         Content of the file.
-    encoding : str, optional
-        Its encoding, such as latin-1. By default, it is UTF-8 or guessed, with a warning.
-    other : str, optional
-        What to read it as if it is no UTF-8; by default, what Windows uses in Western Europe.
-    path : Path, optional
-        File to name in the warning.
+    encoding : str, default="utf-8"
+        Its encoding, such as latin-1.
     """
-    if encoding is None:
-        encoding = _guessed_encoding(data, other, path)
     try:
         if codecs.lookup(encoding).name != "utf-8":
             data = data.decode(encoding).encode()
@@ -121,19 +113,30 @@ def as_utf8(
     return data.removeprefix(codecs.BOM_UTF8)
 
 
-def _guessed_encoding(data: bytes, other: str | None, path: Path | None) -> str:
-    """Return the encoding of a text table; warn if it is neither UTF-8 nor UTF-16."""
+def guess_encoding(data: bytes, other: str | None, path: Path) -> str:
+    """Return the encoding of a text table; warn if it is neither UTF-8 nor UTF-16, nor `other`.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file.
+    other : str or None
+        What a table like it was read as; None takes what Windows uses in Western Europe.
+    path : Path
+        File to name in the warning.
+    """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     start = _first_bad_byte(data)
     if start is None or any(control in data[:_HEAD] for control in _CONTROLS):
         return "utf-8"  # or no text, which is refused as such
-    if other is None:
-        try:
-            data[start:].decode("cp1252")
-            other = "cp1252"
-        except UnicodeDecodeError:  # a few bytes have no meaning in cp1252
-            other = "latin-1"
+    if other is not None:
+        return other
+    try:
+        data[start:].decode("cp1252")
+        other = "cp1252"
+    except UnicodeDecodeError:  # a few bytes have no meaning in cp1252
+        other = "latin-1"
     warnings.warn(
         f"{path}: line {_line(data, start)} is not UTF-8 (byte 0x{data[start]:02x}): read as "
         f"{other}. If that is wrong, name the encoding (--encoding).",

@@ -7,8 +7,8 @@ from math import isnan
 
 import numpy as np
 
-from ...._columns._cells import MISSING, cell_text
-from ...._columns._table import InputTable
+from ...._utils._columns._cells import MISSING, cell_text
+from ...._utils._columns._table import InputTable
 from ...._utils._typing import BoolArray, IntArray
 
 _ANSWERS = {
@@ -74,8 +74,9 @@ def read_pairs(
     for row in answered:
         if answers[row] not in _ANSWERS:
             raise ValueError(
-                f"{table.path}, row {row}: similar is {answers[row]!r}. It must be 1 or 0, +1 or "
-                "-1, true or false, yes or no, or empty if the pair has not been answered."
+                f"{table.path}, {table.place(row)}: similar is {answers[row]!r}. It must be 1 "
+                "or 0, +1 or -1, true or false, yes or no, or empty if the pair has not been "
+                "answered."
             )
     by_id = {"id_i", "id_j"} <= set(table.names)
     if by_id and ids is None:
@@ -96,7 +97,24 @@ def read_pairs(
             cells = [_text(cell) for cell in raw]
             sides.append([_row_number(cells[row], name, row, table, size) for row in answered])
     pairs = np.array(sides, dtype=np.intp).T.reshape(-1, 2)
-    return pairs, np.array([_ANSWERS[answers[row]] for row in answered], dtype=bool)
+    similar = np.array([_ANSWERS[answers[row]] for row in answered], dtype=bool)
+    _check_consistent(table, pairs if other else np.sort(pairs, axis=1), similar, answered)
+    return pairs, similar
+
+
+def _check_consistent(
+    table: InputTable, pairs: IntArray, similar: BoolArray, rows: Sequence[int]
+) -> None:
+    """Refuse two answers about one pair that contradict each other, by their lines."""
+    first: dict[tuple[int, ...], int] = {}
+    for number, pair in enumerate(map(tuple, pairs.tolist())):
+        before = first.setdefault(pair, number)
+        if similar[before] != similar[number]:
+            raise ValueError(
+                f"{table.path}, {table.place(rows[before])} and {table.place(rows[number])}: the "
+                f"rows {pair[0]} and {pair[1]} are called similar and dissimilar. Remove one of "
+                "the two answers."
+            )
 
 
 def _are_row_numbers(table: InputTable) -> bool:
@@ -134,8 +152,8 @@ def _named_row(
     text = cell_text(cell)
     if text not in row_of:
         raise ValueError(
-            f"{table.path}, row {row}: {name} is {text!r}, and no row of the data has this id. "
-            "Correct it, or remove the pair."
+            f"{table.path}, {table.place(row)}: {name} is {text!r}, and no row of the data "
+            "has this id. Correct it, or remove the pair."
         )
     return row_of[text]
 
@@ -144,13 +162,13 @@ def _row_number(text: str, name: str, row: int, table: InputTable, n_rows: int) 
     whole = text.removesuffix(".0")
     if not whole.isdecimal() or not whole.isascii() or len(whole) > 18:
         raise ValueError(
-            f"{table.path}, row {row}: {name} is {text!r}, which is not a row number from 0 to "
-            f"{n_rows - 1}."
+            f"{table.path}, {table.place(row)}: {name} is {text!r}, which is not a row "
+            f"number from 0 to {n_rows - 1}."
         )
     number = int(whole)
     if number >= n_rows:
         raise ValueError(
-            f"{table.path}, row {row}: {name} is {number}, but the data only have rows 0 to "
-            f"{n_rows - 1}."
+            f"{table.path}, {table.place(row)}: {name} is {number}, but the data only have "
+            f"rows 0 to {n_rows - 1}."
         )
     return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import json
@@ -17,10 +18,17 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from ...._columns._cells import columns_of
-from ...._columns._table import InputTable, NamedColumns, PlainArray, check_column, stack
+from ...._utils._columns._cells import columns_of
+from ...._utils._columns._table import (
+    InputTable,
+    NamedColumns,
+    PlainArray,
+    Written,
+    check_column,
+    stack,
+)
 from ...._utils._typing import Array
-from ._csv import as_utf8, check_distinct, csv_names, parse_csv, separator_of
+from ._csv import as_utf8, check_distinct, csv_names, guess_encoding, parse_csv, separator_of
 from ._databases import query_columns, query_database
 from ._limits import (
     LONGEST_LINE,
@@ -115,7 +123,9 @@ def read_tables(
     if not isinstance(table, NamedColumns):
         raise ValueError(f"{table.path}: --sql needs named columns, which an array has not.")
     columns = query_columns(table.columns, sql, f"{table.path}")
-    return _with_rows(NamedColumns(table.path, columns, decimal_comma, table.semicolons))
+    return _with_rows(
+        NamedColumns(table.path, columns, decimal_comma, table.written._replace(lines=False))
+    )
 
 
 def read_table(
@@ -167,22 +177,25 @@ def read_table(
     else:
         if path.suffix.lower() in _DATABASES:
             raise ValueError(f"{path} is a database: say what to read from it with --sql.")
-        kind = kind_of(path)
         if path.is_dir():
             raise ValueError(f"{path} is a folder, not a table: name a file.")
+        kind = kind_of(path)
         with _about(path):
             data = b"" if kind == ".npy" and path.is_file() else read_file(path)
     with _about(path):
         if kind.endswith(".gz"):
             kind, data = kind.removesuffix(".gz"), gunzip(data)
         if kind in (".csv", ".tsv"):
-            data = as_utf8(data, encoding, other_encoding, path)
+            encoding = encoding or guess_encoding(data, other_encoding, path)
+            if data.startswith(codecs.BOM_UTF8):
+                encoding = "utf-8-sig"
+            data = as_utf8(data, encoding)
         names = _names(kind, data)
     for name in asked:
         if name is not None and names is not None:
             check_column(name, names, path)
     with _about(path):
-        table = _table(path, kind, data, decimal_comma=decimal_comma)
+        table = _table(path, kind, data, encoding, decimal_comma=decimal_comma)
     return _with_rows(table)
 
 
@@ -232,7 +245,9 @@ def _kind_of_content(data: bytes) -> str:
     return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), ".csv")
 
 
-def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputTable:
+def _table(
+    path: Path, kind: str, data: bytes, encoding: str | None, *, decimal_comma: bool
+) -> InputTable:
     if kind == ".npy":
         with _reading_as(kind):
             X = _load_npy(data) if data else np.lib.format.open_memmap(path, mode="r")
@@ -242,7 +257,15 @@ def _table(path: Path, kind: str, data: bytes, *, decimal_comma: bool) -> InputT
     if kind in (".csv", ".tsv"):
         separator = _separator(kind, data)
         columns = parse_csv(data, separator)
-        return NamedColumns(path, columns, decimal_comma, semicolons=separator == ";")
+        # Cells with line ends and empty lines make more lines than rows.
+        n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
+        written = Written(
+            separator,
+            encoding or "utf-8",
+            "\r\n" if b"\r\n" in data else "\n",
+            lines=n_lines == 1 + len(next(iter(columns.values()))),
+        )
+        return NamedColumns(path, columns, decimal_comma, written)
     read = {
         ".parquet": _parquet_table,
         ".feather": _arrow_table,

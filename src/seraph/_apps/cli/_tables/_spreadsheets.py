@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...._columns._cells import cell_text
+from ...._utils._columns._cells import cell_text
 from ._limits import check_unpacked
 
 # A sheet becomes a rectangle from its first cell to its last, empty cells included.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ...._utils._columns._table import Written
 from ...._utils._files import write_whole
 from ._read import kind_of
 
@@ -40,6 +41,8 @@ def check_output(
     inputs : iterable of Path, optional
         Input files, which must not be replaced.
     """
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder: name a file in it.")
     kind_of(path, kinds)
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
@@ -54,7 +57,13 @@ def check_output(
         raise ValueError(f"{path}: you may not write to the folder {folder}: choose another.")
 
 
-def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
+def write_table(
+    path: Path,
+    columns: Mapping[str, Any],
+    like: Written | None = None,
+    *,
+    decimal_comma: bool = False,
+) -> Path:
     """Write columns of equal length as a table, in the format of the suffix.
 
     Parameters
@@ -63,6 +72,8 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
         File to write: .csv, .tsv (also .gz), .jsonl, .parquet, .feather or .npy.
     columns : mapping of str to array-like
         Columns by name.
+    like, decimal_comma
+        See `csv_bytes`.
 
     Returns
     -------
@@ -85,26 +96,50 @@ def write_table(path: Path, columns: Mapping[str, Any]) -> Path:
         for row in pa.table(dict(columns)).to_pylist():
             out.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode())
     else:
-        text = csv_text(columns, "\t" if kind.startswith(".tsv") else ",").encode()
+        if kind.startswith(".tsv"):
+            like = (like or Written())._replace(separator="\t")
+        text = csv_bytes(columns, like, decimal_comma=decimal_comma)
         out.write(gzip.compress(text, mtime=0) if kind.endswith(".gz") else text)
     return write_whole(path, out.getvalue())
 
 
-def csv_text(columns: Mapping[str, Any], separator: str = ",") -> str:
-    """Return columns as a text table; numbers keep all their digits.
+def csv_bytes(
+    columns: Mapping[str, Any], like: Written | None = None, *, decimal_comma: bool = False
+) -> bytes:
+    r"""Return columns as a text table; numbers keep all their digits.
+
+    Parameters
+    ----------
+    columns : mapping of str to array-like
+        Columns by name.
+    like : Written, optional
+        How to write it: as the table that the columns come from was written, for example.
+    decimal_comma : bool, default=False
+        Whether numbers get a decimal comma. Text stays as it is.
 
     Examples
     --------
-    >>> print(csv_text({"id": ["a", "b"], "x": [0.5, None]}), end="")
-    id,x
-    a,0.5
-    b,
+    >>> csv_bytes({"id": ["a", "b"], "x": [0.5, None]})
+    b'id,x\na,0.5\nb,\n'
+    >>> csv_bytes({"id": ["ä"], "x": [0.5]}, Written(";", "latin-1"), decimal_comma=True)
+    b'id;x\n\xe4;0,5\n'
     """
+    like = like or Written()
     # Objects, so that whole numbers stay whole beside empty cells.
     frame = pa.table(dict(columns)).to_pandas(integer_object_nulls=True, timestamp_as_object=True)
     warn_of_formulas(frame)
-    text: str = frame.to_csv(index=False, sep=separator, lineterminator="\n")
-    return text
+    text: str = frame.to_csv(
+        index=False,
+        sep=like.separator,
+        lineterminator=like.line_end,
+        decimal="," if decimal_comma else ".",
+    )
+    try:
+        return text.encode(like.encoding)
+    except UnicodeEncodeError as error:
+        bad = text[error.start]
+        warnings.warn(f"{like.encoding} has no {bad!r}: written in UTF-8 instead.", stacklevel=2)
+        return text.encode()
 
 
 def warn_of_formulas(frame: Any) -> None:

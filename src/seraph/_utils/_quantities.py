@@ -6,19 +6,24 @@ from typing import Any
 
 import numpy as np
 
-from .._utils._typing import Array
-from .._utils._warnings import warn
+from ._typing import Array
+from ._warnings import warn
 
-# Labels are taken for classes if they have fewer distinct values than this, or fewer than this
-# share of the number of rows.
+# Whole numbers are taken for classes if they have fewer distinct values than this, or fewer than
+# this share of the number of rows; for a quantity surely, above the other share.
 _FEWEST = 20
-_SHARE = 0.2
+_SHARE, _MOST = 0.2, 0.5
+# Numbers with decimals need only so many, if they are more than half of the labels.
+_DECIMALS = 5
 # Consecutive integers are codes of classes: at most this ratio of their range to their number.
 _GAPS = 1.5
 
 
-def is_quantity(labels: Array) -> bool:
+def is_quantity(labels: Array, *, surely: bool = False) -> bool:
     """Whether known labels, numbers or text, look like a measured quantity and not like classes.
+
+    Whole numbers may be names, such as numbers of patients: `surely` leaves out those that
+    most labels share.
 
     Examples
     --------
@@ -28,7 +33,8 @@ def is_quantity(labels: Array) -> bool:
     (False, False)
     """
     different = np.unique(np.array([str(label) for label in labels]))
-    if len(different) < _FEWEST or len(different) < _SHARE * len(labels):
+    n = len(different)
+    if n < _DECIMALS:
         return False
     try:
         numbers = different.astype(np.float64)
@@ -36,8 +42,11 @@ def is_quantity(labels: Array) -> bool:
         return False
     if not np.isfinite(numbers).all():
         return False
-    whole = bool(np.all(numbers == np.rint(numbers)))
-    return not whole or float(np.ptp(numbers)) + 1.0 > _GAPS * len(numbers)
+    if np.any(numbers != np.rint(numbers)):
+        return n >= _FEWEST or n > _MOST * len(labels)
+    share = _MOST if surely else _SHARE
+    has_gaps = float(np.ptp(numbers)) + 1.0 > _GAPS * n
+    return n >= _FEWEST and n >= share * len(labels) and has_gaps
 
 
 IN_PYTHON = (

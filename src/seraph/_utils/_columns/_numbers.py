@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._utils._typing import FloatArray
+from .._typing import FloatArray
 from ._cells import LISTED, UNKNOWN, is_date, is_text, listed, quoted, without_empty
 from ._dates import parse_dates
 
@@ -32,14 +32,20 @@ class Faults:
     infinite: dict[str, str] = field(default_factory=dict)
     # Text columns with few distinct values, which may be categories.
     few_values: set[str] = field(default_factory=set)
-    # Text columns most of whose cells are numbers.
-    mostly_numbers: set[str] = field(default_factory=set)
+    # Text columns most of whose cells are numbers, and whether these have few distinct values.
+    mostly_numbers: dict[str, bool] = field(default_factory=dict)
     # Not errors: how ambiguous separators were read, to report.
     readings: dict[str, str] = field(default_factory=dict)
     # The mark before decimals, of each column of text that holds numbers.
     decimals: dict[str, str] = field(default_factory=dict)
     # Whether the table is for a model, which fixes what becomes of a column.
     for_model: bool = False
+    # Whether each row of the table is a line of its file.
+    lines: bool = False
+
+    def place(self, row: int) -> str:
+        """Name a row in a message."""
+        return place(row, lines=self.lines)
 
     def check(self, path: Path) -> None:
         """Raise an error about the first kind of fault found, naming the columns that have it."""
@@ -58,8 +64,10 @@ class Faults:
             (
                 self.dates,
                 "dates",
-                "use them as numbers (--dates days), as year, season and weekday (--dates parts), "
-                f"or leave them out ({_options('--drop', self.dates)}).",
+                _LEARNED_FROM_NUMBERS
+                if self.for_model
+                else "use them as numbers (--dates days), as year, season and weekday (--dates "
+                f"parts), or leave them out ({_options('--drop', self.dates)}).",
             ),
             (self.text, "no numbers", self._ways_out_of_text()),
             (
@@ -86,7 +94,7 @@ class Faults:
 
     def _ways_out_of_text(self) -> str:
         if self.for_model:
-            return "the model was learned from numbers there. Correct them."
+            return _LEARNED_FROM_NUMBERS
         few = [name for name in self.text if name in self.few_values]
         many = [name for name in self.text if name not in self.few_values]
         ways = ["a distance needs numbers."]
@@ -101,6 +109,20 @@ class Faults:
                 f"({_options('--drop', many)}; --id for one that identifies the rows)."
             )
         return " ".join(ways)
+
+
+_LEARNED_FROM_NUMBERS = "the model was learned from numbers there. Correct them."
+
+
+def place(row: int, *, lines: bool) -> str:
+    """Name a row of a table: by its line in the file, after the header, or by its number from 0.
+
+    Examples
+    --------
+    >>> place(3, lines=True), place(3, lines=False)
+    ('line 5', 'row 3')
+    """
+    return f"line {row + 2}" if lines else f"row {row}"
 
 
 def _options(option: str, names: Collection[str]) -> str:
@@ -196,7 +218,7 @@ def _parse(
         return None
     faults.decimals[name] = mark or "."
     if _any(unknown):
-        faults.readings[name] = f"{_first(column, unknown)} is read as missing"
+        faults.readings[name] = f"{_first(column, unknown, faults)} is read as missing"
     return numbers
 
 
@@ -212,11 +234,11 @@ def _any(cells: Any) -> bool:
     return bool(pc.any(cells).as_py())
 
 
-def _first(column: Any, cells: Any) -> str:
-    """Return the first of the cells, with its row, for a message."""
+def _first(column: Any, cells: Any, faults: Faults) -> str:
+    """Return the first of the cells, with its place, for a message."""
     row = pc.index(cells, True).as_py()
     value = column[row].as_py()
-    return f"{value if len(value) <= 30 else value[:27] + '...'!r} in row {row}"
+    return f"{value if len(value) <= 30 else value[:27] + '...'!r} in {faults.place(row)}"
 
 
 def _grouped(column: Any, mark: str) -> Any:
@@ -242,7 +264,9 @@ def _decimal_point(name: str, column: Any, faults: Faults, *, semicolons: bool) 
         # Where semicolons separate the cells, commas usually are decimal.
         thousands = pc.and_(grouped, pc.invert(_one_group(column)))  # 1,234,567 or 1,234.5
         if not _any(pc.or_(thousands, _decimal(column, "."))):
-            faults.ambiguous[name] = f"{_first(column, grouped)}, in a table with semicolons"
+            faults.ambiguous[name] = (
+                f"{_first(column, grouped, faults)}, in a table with semicolons"
+            )
             return None
     return "."
 
@@ -263,10 +287,14 @@ def _decimal_mark(
     if _any(points) and not _any(commas):
         return "."
     if _any(points):
-        faults.ambiguous[name] = f"{_first(column, points)}, but {_first(column, commas)}"
+        faults.ambiguous[name] = (
+            f"{_first(column, points, faults)}, but {_first(column, commas, faults)}"
+        )
         return None
     if _any(one_group) and _any(whole) and not _any(commas):
-        faults.ambiguous[name] = f"{_first(column, one_group)}, but {_first(column, whole)}"
+        faults.ambiguous[name] = (
+            f"{_first(column, one_group, faults)}, but {_first(column, whole, faults)}"
+        )
         return None
     return ","
 
@@ -287,7 +315,7 @@ def _with_points(name: str, column: Any, faults: Faults, mark: str) -> Any:
     other = _OTHER[mark]
     grouped = _grouped(column, other)
     if _any(grouped) and (mark == "," or not _any(_decimal(column, ","))):
-        faults.readings[name] = f"{_first(column, grouped)} is read as thousands"
+        faults.readings[name] = f"{_first(column, grouped, faults)} is read as thousands"
         column = pc.if_else(grouped, pc.replace_substring(column, other, ""), column)
     if mark == ".":
         return column
@@ -306,12 +334,12 @@ def _add_text_fault(
     """Say which kind of text a column holds: decimal commas, dates, categories or other text."""
     count = pc.sum(wrong).as_py()
     others = f" and {count - 1} more" if count > 1 else ""
-    detail = f"{_first(column, wrong)}{others}"
+    detail = f"{_first(column, wrong, faults)}{others}"
     decimal = _decimal(known, ",")
     both = pc.match_substring_regex(known, r"^[+-]?[1-9]\d{0,2}([.]\d{3})+,\d+$")  # 1.234,5
     commas = pc.or_(pc.or_(decimal, both), _grouped(known, ","))
     if not decimal_comma and _any(decimal) and pc.all(commas.filter(wrong)).as_py():
-        faults.commas[name] = f"{_first(column, decimal)}{others}"
+        faults.commas[name] = f"{_first(column, decimal, faults)}{others}"
     elif parse_dates(column) is not None:
         faults.dates[name] = detail
     else:
@@ -319,9 +347,10 @@ def _add_text_fault(
         n_known = len(column) - column.null_count
         fewest = 1 if column.null_count else 2  # an empty cell is a category, too
         most = min(_FEW_VALUES, (n_known + 2) // _ROWS_EACH)
+        few = fewest <= pc.count_distinct(column).as_py() <= most
         if 2 * count < n_known:
-            faults.mostly_numbers.add(name)
-        elif fewest <= pc.count_distinct(column).as_py() <= most:
+            faults.mostly_numbers[name] = few
+        elif few:
             faults.few_values.add(name)
 
 
@@ -335,8 +364,8 @@ def check_finite(name: str, values: FloatArray, faults: Faults) -> None:
     missing = np.isnan(values)
     if missing.any():
         first = int(np.flatnonzero(missing)[0])
-        faults.missing[name] = f"{int(missing.sum())}, the first in row {first}"
+        faults.missing[name] = f"{int(missing.sum())}, the first in {faults.place(first)}"
     infinite = ~missing & ~(np.abs(values) <= largest_allowed(values))
     if infinite.any():
         first = int(np.flatnonzero(infinite)[0])
-        faults.infinite[name] = f"{values[first]:g} in row {first}"
+        faults.infinite[name] = f"{values[first]:g} in {faults.place(first)}"

@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from .._utils._typing import Array, FloatArray
 from ._cells import and_more, is_text, quoted, without_empty
+from ._ids import IDS, looks_like_ids
 from ._numbers import Faults, to_numbers
 from ._table import InputTable
 
-# Names of columns of whole numbers that only identify rows.
-_ID_NAME = re.compile(
-    r"^unnamed\b|(^|[\W_])(id|ids|uid|uuid|idx|index|key|nr|no|row|rowid|code|number)$|[a-z]I[dD]$",
-    re.IGNORECASE,
-)
-# With fewer rows, whole numbers may well rise by chance.
-_FEWEST_ROWS = 10
-# Columns to list by name; the rest are counted.
-LISTED = 6
+# Columns that an error and a table list by name; the rest are counted.
+LISTED, _IN_A_TABLE = 6, 60
 # Why a column is left out begins like this if it could be used as categories.
 _TEXT = "text"
-AMONG_NUMBERS = "no number"
+AMONG_NUMBERS, MIXED = "no number", "numbers and text"
 CONSTANT = "the same in every row"
-UNNAMED, _ROW_NUMBERS = "row numbers, without a name", "row numbers"
-_IN_ORDER, _BY_NAME = "whole numbers, all distinct and in order", "ids, by its name"
-_IDS = (UNNAMED, _ROW_NUMBERS, _IN_ORDER, _BY_NAME)
 
 
 def why_not(name: str, values: Any, keep: Collection[str], dates: Collection[str]) -> str | None:
@@ -68,48 +58,21 @@ def unnamed_row_numbers(table: InputTable) -> list[str]:
     return found
 
 
-def looks_like_ids(name: str, values: Any) -> str | None:
-    """Say why a column seems to identify rows; None if it seems to measure something.
-
-    Such columns hold whole numbers that are all distinct. They either only rise or only fall
-    from row to row, or have the name of an id. They are left out because the order of the rows
-    is no property of what a row describes, and often gives away the class.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    values : array-like
-        Its values.
-
-    Examples
-    --------
-    >>> looks_like_ids("Unnamed: 0", np.arange(50.0))
-    'row numbers'
-    >>> looks_like_ids("patient_id", np.array([7.0, 3.0, 5.0]))
-    'ids, by its name'
-    >>> looks_like_ids("age", np.array([7.0, 3.0, 5.0]))
-    """
-    array: Array = np.asarray(values)
-    if array.dtype.kind != "f":
-        return None
-    known: FloatArray = array[~np.isnan(array)]
-    if len(known) < 2 or np.any(known != np.floor(known)):
-        return None
-    steps = np.diff(known)
-    if len(known) >= _FEWEST_ROWS and np.all(steps == 1.0):
-        return _ROW_NUMBERS
-    if len(known) >= _FEWEST_ROWS and (np.all(steps > 0) or np.all(steps < 0)):
-        return _IN_ORDER
-    if _ID_NAME.search(name) and len(np.unique(known)) == len(known):
-        return _BY_NAME
-    return None
-
-
 def feature_names(transformer: Any, names: Sequence[str]) -> list[str]:
     """Return the names of the features that a step makes; rare categories are called so."""
     made = transformer.get_feature_names_out(list(names))
     return [re.sub("_infrequent_sklearn$", "_(rare)", str(name)) for name in made]
+
+
+def used_columns(uses: Mapping[str, str]) -> list[str]:
+    """Return the columns that are used, given what became of each.
+
+    Examples
+    --------
+    >>> used_columns({"id": "left out: row numbers", "age": "numbers"})
+    ['age']
+    """
+    return [name for name, use in uses.items() if not use.startswith("left out")]
 
 
 def column_rows(noted: dict[str, Any]) -> list[list[str]]:
@@ -123,9 +86,16 @@ def column_rows(noted: dict[str, Any]) -> list[list[str]]:
     Returns
     -------
     list of list of str
-        Only the headings if all columns are numbers that are used as they are.
+        Only the headings if the table is an array, whose columns have no names.
     """
     rows: list[list[str]] = []
+    names: list[str] | None
+    suspects = noted.get("suspects") or {}
+    for why in dict.fromkeys(suspects.values()):
+        names = [name for name, reason in suspects.items() if reason == why]
+        rows.append([_some(names), f"numbers, but perhaps ids: {why}", _option("--drop", names)])
+    if names := noted.get("numbers"):
+        rows.append([_some(names), "numbers", _option("--drop", names)])
     if (missing := noted.get("missing")) and noted.get("impute") in FILLED_IN:
         how, other = FILLED_IN[noted["impute"]]
         option = f"--impute {other}, --impute drop"
@@ -158,7 +128,7 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _some(names: Collection[str]) -> str:
-    return and_more(list(names)[:LISTED], len(names))
+    return and_more(list(names)[:_IN_A_TABLE], len(names))
 
 
 def _option(option: str, names: Sequence[str]) -> str:
@@ -171,6 +141,8 @@ def overruling(why: str, names: Sequence[str]) -> str:
         return "--dates days"
     if why.startswith(_TEXT):
         return _option("--onehot", names)
+    if why.startswith(MIXED):
+        return f"{_option('--onehot', names)}, or correct that cell"
     if why.startswith(AMONG_NUMBERS):
         return "correct that cell"
-    return _option("--keep", names) if why in _IDS else ""
+    return _option("--keep", names) if why in IDS else ""

@@ -7,17 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._utils._typing import Array, IntArray
-from .._utils._warnings import warn
-from ._cells import MISSING, UNKNOWN, and_more, cell_text, is_text, listed, quoted
+from .._typing import Array, IntArray
+from .._unknown import MINUS_ONE, has_lost_minus_one, warn_of_signs
+from .._warnings import warn
+from ._cells import MISSING, NO_LABEL, UNKNOWN, and_more, cell_text, is_text, listed, quoted
 from ._dates import DateUse, date_features, parse_dates
-from ._numbers import Faults, check_finite, largest_allowed, to_numbers
+from ._numbers import Faults, check_finite, largest_allowed, place, to_numbers
 
 # Names that an error lists; the rest are counted.
 _LISTED = 12
@@ -56,6 +57,26 @@ class Reading:
 _NUMBERS_ONLY = Reading()
 
 
+class Written(NamedTuple):
+    """How a text table is written, to write another like it and to name its lines.
+
+    Parameters
+    ----------
+    separator, encoding, line_end : str
+        What separates cells, the encoding, and what ends a line.
+    lines : bool, default=False
+        Whether each row is a line, and the header the first.
+    """
+
+    separator: str = ","
+    encoding: str = "utf-8"
+    line_end: str = "\n"
+    lines: bool = False
+
+
+_PLAIN = Written()
+
+
 @dataclass(frozen=True)
 class NamedColumns:
     """A table with named columns.
@@ -68,14 +89,14 @@ class NamedColumns:
         Columns by name.
     decimal_comma : bool, default=False
         Whether numbers in text have a decimal comma.
-    semicolons : bool, default=False
-        Whether semicolons separated the cells, as where commas are decimal.
+    written : Written
+        How the file is written, if it is text.
     """
 
     path: Path
     columns: dict[str, Any]
     decimal_comma: bool = False
-    semicolons: bool = False
+    written: Written = _PLAIN
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,6 +107,10 @@ class NamedColumns:
     def n_rows(self) -> int:
         """Number of rows."""
         return len(next(iter(self.columns.values())))
+
+    def place(self, row: int) -> str:
+        """Name a row as the file does: by its line, if each row is one."""
+        return place(row, lines=self.written.lines)
 
     def points(
         self,
@@ -118,7 +143,7 @@ class NamedColumns:
         if names is None:
             names = [name for name in self.columns if name not in without]
             if strict or faults is None:
-                self._check_named(names)
+                self._check_named(names, for_model=faults is not None and faults.for_model)
         else:
             self._check_present(names)
         if not names:
@@ -126,6 +151,7 @@ class NamedColumns:
                 f"{self.path}: no column is left as a feature: drop fewer, or add some."
             )
         found = Faults() if faults is None else faults
+        found.lines = self.written.lines
         points: dict[str, Any] = {}
         for name in names:
             points |= self._features(name, reading, found)
@@ -157,7 +183,7 @@ class NamedColumns:
             column,
             faults,
             decimal_comma=self.decimal_comma,
-            semicolons=self.semicolons,
+            semicolons=self.written.separator == ";",
             mark=None if self.decimal_comma else reading.decimals.get(name),
         )
         if name in faults.few_values and name in reading.may_be_categories:
@@ -186,7 +212,9 @@ class NamedColumns:
         """Return a table of some of the rows."""
         chosen = pa.array(rows)
         return replace(
-            self, columns={k: column.take(chosen) for k, column in self.columns.items()}
+            self,
+            columns={k: column.take(chosen) for k, column in self.columns.items()},
+            written=self.written._replace(lines=False),
         )
 
     def cells(self, name: str) -> Any:
@@ -194,12 +222,13 @@ class NamedColumns:
         check_column(name, self.columns, self.path)
         return self.columns[name]
 
-    def _check_named(self, names: Sequence[str]) -> None:
+    def _check_named(self, names: Sequence[str], *, for_model: bool) -> None:
         for number, name in enumerate(self.columns, start=1):
             if name == f"unnamed_{number}" and name in names:
+                way = "remove it" if for_model else f"leave it out with --drop {name}"
                 raise ValueError(
-                    f"{self.path}: column {number} has no name (saved row numbers?): leave "
-                    f"it out with --drop {name}, or name it."
+                    f"{self.path}: column {number} has no name (saved row numbers?): {way}, or "
+                    "name it."
                 )
 
     def _check_present(self, names: Sequence[str]) -> None:
@@ -232,11 +261,16 @@ class PlainArray:
 
     names = None
     decimal_comma = False
+    written = _PLAIN
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.X)
+
+    def place(self, row: int) -> str:
+        """Name a row by its number."""
+        return place(row, lines=False)
 
     def points(
         self,
@@ -309,7 +343,7 @@ def as_categories(column: Any) -> Array:
 def as_text(
     cells: Sequence[Any], unlabeled: Collection[str] = (), path: Path | None = None
 ) -> Array:
-    """Return labels as text, None for unlabeled rows: empty cells, and what `_marks` knows.
+    """Return labels as text, None for unlabeled rows: empty cells, and -1.
 
     Parameters
     ----------
@@ -325,8 +359,6 @@ def as_text(
     >>> as_text(["a", "", "-1", 3.0, float("nan"), "?"], unlabeled=["?"])
     array(['a', None, None, '3', None, None], dtype=object)
     """
-    from .._marks import MINUS_ONE, warn_of_signs  # scikit-learn takes seconds to import
-
     texts = [cell_text(cell) for cell in cells]
     unknown = {*MISSING, *(text.strip() for text in unlabeled)}
     answered = [text for text in texts if text not in unknown]
@@ -336,13 +368,13 @@ def as_text(
     labels = [None if text in unknown else text for text in texts]
     counts = Counter(label for label in labels if label is not None)
     for text in unlabeled:
-        if text.strip() not in texts:
+        if text.strip() and text.strip() not in texts:
             raise ValueError(
                 f"{path or 'y'}: no row has the label {text!r} that --unlabeled names."
                 f"{_advice(text, list(counts))}"
             )
     for text, count in counts.items():
-        if text.casefold() in UNKNOWN:
+        if text.casefold() in UNKNOWN and "" not in unlabeled:
             warn(
                 f"{path or 'y'}: {count} {'row has' if count == 1 else 'rows have'} the label "
                 f"{text!r}, which counts as a class. If it means that the class is unknown, add "
@@ -351,10 +383,32 @@ def as_text(
     return np.array(labels, dtype=object)
 
 
+def unknown_labels(table: InputTable, name: str | None) -> list[str]:
+    """Return the labels of a table that are words for an unknown class, and say so.
+
+    Examples
+    --------
+    >>> labels = pa.chunked_array([["a", "?", "b", "?", ""]])
+    >>> unknown_labels(NamedColumns(Path("t.csv"), {"kind": labels}), "kind")
+    ['?']
+    """
+    if name is None or table.names is None:
+        return []
+    counts = Counter(map(cell_text, table.cells(name).to_pylist()))
+    found = [text for text in counts if text.casefold() in NO_LABEL]
+    if found:
+        n = sum(counts[text] for text in found)
+        which = " or ".join(map(repr, found))
+        warn(
+            f"{table.path}: {n} {'row has' if n == 1 else 'rows have'} {which} as {name}, which "
+            "is read as no label. If it is a class, say what else means no label (--unlabeled "
+            '"" for empty cells alone).'
+        )
+    return found
+
+
 def _warn_of_lost_sign(labels: Array, unlabeled: Collection[str], path: Path | None) -> None:
     """Warn of a class that may be what an unsigned type has made of -1."""
-    from .._marks import has_lost_minus_one  # scikit-learn takes seconds to import
-
     if has_lost_minus_one(labels) and str(labels.max()) not in unlabeled:
         warn(
             f"{path or 'y'}: the labels are {labels.dtype}, which cannot hold -1, and some are "
@@ -395,9 +449,10 @@ def stack(tables: Sequence[InputTable]) -> InputTable:
             )
         for name, parts in columns.items():
             parts.append(table.cells(name))
-    semicolons = any(isinstance(table, NamedColumns) and table.semicolons for table in tables)
     stacked = {name: _stacked(parts) for name, parts in columns.items()}
-    return NamedColumns(path, stacked, first.decimal_comma, semicolons)
+    # The lines of several files have no common numbers.
+    written = first.written._replace(lines=False)
+    return NamedColumns(path, stacked, first.decimal_comma, written)
 
 
 def _stacked_arrays(path: Path, tables: Sequence[InputTable]) -> PlainArray:

@@ -11,12 +11,13 @@ import pyarrow.compute as pc
 
 # Empty cells as R, pandas, databases and spreadsheets write them.
 MISSING = ("", "NA", "NaN", "nan", "null", "NULL", r"\N", "<NA>", "#N/A")
-# Words that often mean the same, in lower case. Among numbers they do; a label of this name is a
-# class unless the user says so.
-UNKNOWN = (
-    "?", "-", "--", ".", "n/a", "#n/a", "n.a.", "none", "unknown", "unlabeled", "unlabelled",
-    "not labeled", "missing", "undefined", "unclassified", "unspecified", "tbd", "to do", "todo",
+# Words for an unknown class, in lower case, unless the user names others.
+NO_LABEL = (
+    "?", "??", "n/a", "#n/a", "n.a.", "unknown", "unlabeled", "unlabelled", "not labeled",
+    "missing", "undefined", "unclassified", "unspecified", "tbd", "to do", "todo",
 )  # fmt: skip
+# Words for a missing number. The others are classes, such as + and -, unless the user says so.
+UNKNOWN = (*NO_LABEL, "-", "--", ".", "none")
 # Columns that a message names; the rest are counted.
 LISTED = 5
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._utils._typing import Array, FloatArray
+from .._typing import Array, FloatArray
 from ._cells import is_date, is_text, without_empty
 
 DateUse = Literal["days", "parts"]

@@ -5,21 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._utils._typing import IntArray, computed_once
-from .._utils._warnings import warn
-from ._cells import and_more
+from .._typing import IntArray, computed_once
+from .._warnings import warn
+from ._cells import and_more, listed, quoted
 from ._dates import DateUse, date_names, read_dates
+from ._ids import UNNAMED, suspicion
 from ._notes import (
     AMONG_NUMBERS,
     CONSTANT,
     DATE_WORDS,
     FILLED_IN,
     LISTED,
-    UNNAMED,
+    MIXED,
     about_text,
     overruling,
     unnamed_row_numbers,
@@ -125,6 +127,7 @@ class Preparation:
             categories = [name for name in categories if name in points.columns]
             dates = {name: use for name, use in dates.items() if name not in left_out}
         _check_left(table, points, left_out)
+        suspects = _find_suspects(points, faults, {*self.keep, *categories, *dates})
         kept: IntArray = np.arange(table.n_rows)
         if self.impute == "drop":
             points, kept = _complete(table, points, categories)
@@ -139,6 +142,7 @@ class Preparation:
             {name: form for name, form in formats.items() if name in dates},
             {name: mark for name, mark in faults.decimals.items() if name not in left_out},
             tuple(name for name in table.names or () if name not in not_features),
+            suspects,
         )
 
     def _dates(
@@ -160,7 +164,8 @@ class Preparation:
             dates, formats[name] = read
             if self.dates is None:
                 first = int(np.flatnonzero(~np.isnat(dates))[0])
-                faults.dates[name] = f"{table.cells(name)[first].as_py()} in row {first}"
+                place = table.place(first)
+                faults.dates[name] = f"{table.cells(name)[first].as_py()} in {place}"
             elif self.dates == "drop":
                 left_out[name] = "dates"
             else:
@@ -224,6 +229,22 @@ class Preparation:
 
         return Pipeline(self.steps(features) or [_as_they_are()]).fit(features.points)
 
+    def fitted(self, features: Features, encoder: Any) -> dict[str, Any]:
+        """Return the fitted attributes of a `TablePreparer` with these decisions."""
+        return {
+            "encoder_": encoder,
+            "columns_": features.uses(self.impute),
+            "reading_": {
+                "categories": list(features.categories),
+                "dates": dict(features.dates),
+                "formats": dict(features.formats),
+                "decimals": dict(features.decimals),
+                "missing": self.impute in ("median", "knn"),
+            },
+            "n_features_in_": len(features.from_names),
+            "feature_names_in_": np.array(features.from_names, dtype=object),
+        }
+
 
 def _as_they_are() -> tuple[str, Any]:
     from sklearn.preprocessing import StandardScaler
@@ -258,6 +279,8 @@ class Features:
         The mark before decimals in columns of text.
     from_names : tuple of str
         Names of the columns of the table, but for labels and ids; none for an array.
+    suspects : dict of str to str
+        Columns of numbers that may only identify rows, and why.
     """
 
     points: Any
@@ -270,11 +293,30 @@ class Features:
     formats: dict[str, str] = field(default_factory=dict)
     decimals: dict[str, str] = field(default_factory=dict)
     from_names: tuple[str, ...] = ()
+    suspects: dict[str, str] = field(default_factory=dict)
+
+    def doubt(self, path: Path) -> str | None:
+        """Name the columns that may only identify rows, and how to leave them out."""
+        if not self.suspects:
+            return None
+        names = [f"--drop {quoted(name)}" for name in self.suspects]
+        one = len(names) == 1
+        return (
+            f"{path}: {listed(self.suspects)} {'is' if one else 'are'} used as "
+            f"{'a number' if one else 'numbers'}, and may only identify rows. Leave "
+            f"{'it' if one else 'them'} out with {' '.join(names)}; --keep is for one that "
+            "measures something."
+        )
 
     def noted(self, impute: str | None) -> dict[str, Any]:
         """Return what became of the columns, as plain values, for `column_rows`."""
         absent = {name: int(self.points[name].isna().sum()) for name in self.categories}
+        made = {part for name, use in self.dates.items() for part in date_names(name, use)}
+        other = {*self.categories, *made, *self.suspects}
+        numbers = [name for name in self.names if name not in other] if self.from_names else []
         return {
+            "numbers": numbers,
+            "suspects": dict(self.suspects),
             "impute": impute,
             "missing": self.missing,
             "missing_categories": {name: n for name, n in absent.items() if n},
@@ -302,7 +344,8 @@ class Features:
                 n = absent.get(name, 0)
                 uses[name] = "categories" + (f", {n:,} missing: one of its own" if n else "")
             elif name in self.names:
-                uses[name] = f"numbers{missing}"
+                ids = f", perhaps ids: {self.suspects[name]}" if name in self.suspects else ""
+                uses[name] = f"numbers{ids}{missing}"
             else:
                 uses[name] = "left out: as asked"
         return uses
@@ -347,6 +390,17 @@ def _complete(table: InputTable, points: Any, categories: Collection[str]) -> tu
     return points if table.names is None else points.reset_index(drop=True), kept
 
 
+def _find_suspects(points: Any, faults: Faults, known: Collection[str]) -> dict[str, str]:
+    """Say which of the columns that are used may only identify rows, and why."""
+    return {
+        name: why
+        for name in getattr(points, "columns", ())
+        if name not in known
+        and "thousands" not in faults.readings.get(name, "")
+        and (why := suspicion(name, points[name]))
+    }
+
+
 def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> None:
     """Refuse a table without a feature that varies."""
     if table.names is None and np.any(np.nanmin(points, axis=0) < np.nanmax(points, axis=0)):
@@ -359,7 +413,8 @@ def _check_left(table: InputTable, points: Any, left_out: dict[str, str]) -> Non
             "are 0: add features that vary."
         )
     shown = [f"{name!r} ({why})" for name, why in list(left_out.items())[:LISTED]]
-    ways = [way for name, why in left_out.items() if (way := overruling(why, [name]))]
+    options = [overruling(why, [name]) for name, why in left_out.items()]
+    ways = [option for option in options if option.startswith("--")]
     use = f"Use one with {ways[0]}, or add some" if ways else "Add some"
     raise ValueError(
         f"{table.path}: no column is left as a feature: {and_more(shown, len(left_out))}. {use}."
@@ -380,6 +435,7 @@ def _leave_out_text(
     for name in [name for name in faults.text if name not in keep]:
         detail = faults.text.pop(name)
         if name in faults.mostly_numbers:
-            left_out[name] = f"{AMONG_NUMBERS}, {detail}"
+            among = MIXED if faults.mostly_numbers[name] else AMONG_NUMBERS
+            left_out[name] = f"{among}, {detail}"
         else:
             left_out[name] = about_text(table.cells(name), detail)

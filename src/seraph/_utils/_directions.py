@@ -1,0 +1,34 @@
+"""Models that make rows of unit length, and rows without a direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import Normalizer
+
+
+def needs_unit_length(model: Any) -> bool:
+    """Return whether a model scales points to unit length before anything else."""
+    while isinstance(model, Pipeline) or hasattr(model, "estimator_"):
+        model = model.steps[0][1] if isinstance(model, Pipeline) else model.estimator_
+    return isinstance(model, Normalizer)
+
+
+def check_directions(model: Any, X: Any, name: str = "X") -> None:
+    """Refuse rows of zeros if the first step of a pipeline makes rows of unit length.
+
+    scikit-learn leaves such rows at zero, which is equally far from every unit vector. The
+    message calls the points `name`.
+    """
+    if not needs_unit_length(model):
+        return
+    points = np.asarray(X)
+    zero = np.flatnonzero(~points.any(axis=1)) if points.ndim == 2 else np.empty(0, dtype=np.intp)
+    if len(zero):
+        more = f" and {len(zero) - 1} more" if len(zero) > 1 else ""
+        raise ValueError(
+            f"Row {zero[0]}{more} of {name} has only zeros, and so no direction: it cannot be "
+            "scaled to unit length. Drop such rows; often an empty text is the cause."
+        )
