@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from . import _data
+from ._classes import ONLY_HERE
 from ._pictures import draw_gain, draw_ranks
 from ._results import NAMES, SIGN, Results, critical_difference, friedman_p, kind_of, title
 from ._rivals import RIVALS
@@ -16,6 +17,10 @@ from ._tasks import METRICS, ROWS
 ROOT = Path(__file__).parents[2]
 GROUPS = ("tables", "embeddings")
 LEVEL = 0.05
+SUMMARIZED = (
+    *("euclidean", "lda", "logistic", "itml", "gmml", "rca"),
+    *("lrml", "self", "spreading-itml", "seraph"),
+)
 
 
 def print_means(records, methods, each=False):
@@ -156,7 +161,7 @@ def summary_table(results):
     ]
     values = {
         m: [results.group_mean(group, s, m, metric) for metric, s, group in columns]
-        for m in ("euclidean", "lda", "logistic", "itml", "gmml", "rca", "seraph")
+        for m in SUMMARIZED
     }
     best = [
         np.nanmax([SIGN[metric] * v[k] for v in values.values()])
@@ -399,7 +404,7 @@ def fill_pages(docs, parts):
 def report(records, out, sets, docs=None):
     """Write tables and pictures to a folder, and fill the pages in `docs` if it is there."""
     present = [n for n in sets if any(r["set"] == n and not r.get("skipped") for r in records)]
-    results = Results(records, present, list(RIVALS))
+    results = Results(records, present, [m for m in RIVALS if m not in ONLY_HERE])
     out.mkdir(parents=True, exist_ok=True)
     parts = blocks(results)
     (out / "evidence.csv").write_text(as_csv(results))
