@@ -46,6 +46,7 @@ class Results:
             if not r.get("skipped") and r["set"] in self.sets and r["method"] in self.methods:
                 cells[r["set"], r["setting"], r["method"]][r["seed"]] = r
         self.values, self.failed, self.seconds = {}, {}, defaultdict(list)
+        self._tests = {}  # thousands of tests, asked for by several tables
         for (name, setting, method), by_seed in cells.items():
             others = [v for k, v in cells.items() if k[:2] == (name, setting)]
             seeds = sorted(set.intersection(*(set(v) for v in others)))
@@ -94,6 +95,8 @@ class Results:
             (set, setting) -> (gain, p): the mean gain, positive if better, and the p-value of
             Wilcoxon's signed-rank test, after Holm's correction for all sets and settings.
         """
+        if (method, metric, against) in self._tests:
+            return self._tests[method, metric, against]
         column, found = METRICS.index(metric), {}
         for name in self.sets:
             for setting in self.settings(name):
@@ -105,7 +108,9 @@ class Results:
                 p = wilcoxon(gain).pvalue if np.any(gain) and len(gain) > 1 else 1.0
                 found[name, setting] = float(gain.mean()), float(p)
         corrected = holm([p for _, p in found.values()])
-        return {k: (g, p) for (k, (g, _)), p in zip(found.items(), corrected, strict=True)}
+        found = {k: (g, p) for (k, (g, _)), p in zip(found.items(), corrected, strict=True)}
+        self._tests[method, metric, against] = found
+        return found
 
     def ranks(self, what, metric):
         """Rank the methods on every set, by the mean over its settings; 1 is the best.
