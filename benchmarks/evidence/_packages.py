@@ -98,8 +98,10 @@ def _download(package: Package, folder: Path) -> Path:
 
 def _from_index(spec: str, folder: Path) -> Path:
     """Fetch ``project/file`` from PyPI as it is: pip builds a source archive, which may fail."""
+    from pip._internal.models.index import PyPI
+
     project, name = spec.split("/")
-    page = f"https://pypi.org/simple/{project}/"
+    page = f"{PyPI.simple_url}/{project}/"
     try:
         with urlopen(page, timeout=60) as answer:
             link = re.search(rf'href="([^"#]*/{re.escape(name)})["#]', answer.read().decode())
