@@ -131,9 +131,9 @@ GOOD = judgment((0.92, 0.85, 0.98), (0.12, 0.02, 0.20))
     ("n", "now", "change", "kinds", "said", "stop", "goal"),
     [
         (0, None, None, (0, 0), "after a few answers", False, 60),
-        (3, None, None, (0, 3), "the first pair that is same", False, 60),
-        (3, None, None, (3, 0), "the first pair that is different", False, 60),
-        (8, None, None, (4, 4), "So far 1 of 3 test questions is the same: 3 of each", False, 60),
+        (3, None, None, (0, 3), "when an answer calls two rows the same", False, 60),
+        (3, None, None, (3, 0), "when an answer calls two rows different", False, 60),
+        (8, None, None, (4, 4), "So far 1 of 3 pairs in the test is the same: 3 of", False, 60),
         (12, GOOD, None, (6, 6), "(0.92 against 0.80, 95 % interval", False, 40),
         (60, GOOD, 0.9, (30, 30), "More answers still improve the learned one", False, 70),
         (60, WORSE, 0.99, (30, 30), "one (0.60 against 0.80", False, 70),

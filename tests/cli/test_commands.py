@@ -406,7 +406,7 @@ def test_the_page_stands_alone_and_shows_six_pictures(folder):
     assert "url(" not in page
     assert "barbera (4)" in page
     assert "12 labels are too few to tell" in page
-    assert re.search(r"color-scheme: dark.*img {[^}]*invert", page, re.DOTALL)
+    assert "invert(" not in page  # it would turn what captions call dark into light
 
 
 @pytest.mark.slow

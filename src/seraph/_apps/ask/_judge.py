@@ -318,14 +318,15 @@ def advice(
         said = f" {now.sentence()}" if now else ""
         return Advice(f"There is nothing left to ask.{said}", True, n_answers)
     if 0 in kinds:
-        missing = "same" if kinds[0] == 0 else "different"
+        missing = "the same" if kinds[0] == 0 else "different"
         if n_answers == 0:
             return Advice("The first distance is learned after a few answers.", False, usual)
-        return Advice(f"Learning starts with the first pair that is {missing}.", False, usual)
+        return Advice(f"Learning starts when an answer calls two rows {missing}.", False, usual)
     if now is None:
         said = (
-            f"So far {tests[0]} of {sum(tests)} test questions {'is' if tests[0] == 1 else 'are'} "
-            f"the same: {FEWEST} of each kind are needed to say how good the distance is."
+            f"So far {tests[0]} of {sum(tests)} pairs in the test "
+            f"{'is' if tests[0] == 1 else 'are'} the same: {FEWEST} of each kind are needed to "
+            "say how good the distance is."
         )
         if min(tests) >= FEWEST:  # the next refit judges
             said = "After a few more answers the page says how good the distance is."

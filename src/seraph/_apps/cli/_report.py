@@ -28,10 +28,10 @@ _Plan = tuple[str, str, str, Callable[[], Any]]
 _WIDE, _NARROW = (9.6, 4.4), (6.4, 4.4)
 # What the words of the first table mean.
 _MEANINGS = {
-    "pairs": "Two labeled rows are a similar pair if their classes are the same. Unlabeled pairs "
-    "have a row without a label.",
-    "rank of the metric": "The number of directions in which the learned distance measures. The "
-    "fewer, the simpler the metric.",
+    "pairs": "A pair is similar if it was marked so, or if both rows have the same class. It is "
+    "unlabeled if neither marks nor classes say anything about it.",
+    "rank of the metric": "The number of directions that were learned. The fewer, the simpler the "
+    "metric. Shrinking adds a share of all other directions.",
     "converged": "The solver stops when the optimality gap, an upper estimate of what the "
     "objective could still gain per labeled pair, is small: 1e-3 by default.",
     "lam": "The weight of the penalty on the size (the trace) of the metric. A larger lam gives a "
@@ -171,7 +171,7 @@ def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
         "rows",
         "The rows before and after",
         "Left: the features. Right: the new space. Each is shown along its first two principal "
-        "components. Rows without a label are gray.",
+        f"components.{'' if y is None else ' Rows without a label are gray.'}",
         lambda: EmbeddingDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
     )
     yield (
