@@ -143,7 +143,8 @@ def answers(model: Any, rows: Any) -> dict[str, Any]:
         if hasattr(model, "pair_distance") and not compat:
             found["pair_distance"] = model.pair_distance(pairs, rows)
         if hasattr(model, "kneighbors"):
-            found["kneighbors"] = model.kneighbors(rows)[0]
+            # The nearest may be the row itself, at a distance of rounding errors alone.
+            found["kneighbors"] = model.kneighbors(rows, model.n_neighbors + 1)[0]
     assert found, f"{model} answers nothing"
     return {name: _plain(answer) for name, answer in found.items()}
 
@@ -259,6 +260,8 @@ def _fed(session: Any, rows: Any) -> dict[str, Any]:
             values = values.astype(object).where(values.notna(), "").astype(str)
             fed[column.name] = values.to_numpy(object)[:, None]
         else:
+            if not pd.api.types.is_numeric_dtype(values):  # the graph takes dates as days
+                values = (pd.to_datetime(values) - pd.Timestamp(0)).dt.days
             fed[column.name] = values.to_numpy(np.float64)[:, None]
     return fed
 
@@ -373,7 +376,7 @@ def _exact(case):
 def _frame(case):
     """Return the rows of a case as a data frame with names."""
     if isinstance(case.X, pd.DataFrame):
-        return case.X
+        return case.X.rename(columns=str)  # scikit-learn takes numbered columns by their place
     if isinstance(case.X, dict):
         return pd.DataFrame(case.X)
     if hasattr(case.X, "to_pandas"):
