@@ -1,9 +1,10 @@
-"""Judge what is decided from pairs: probabilities, thresholds, questions and clusters.
+"""Judge what is decided from pairs: probabilities, thresholds, questions, clusters and maps.
 
-``python -m benchmarks.decide PART [SAMPLINGS]`` with the part `calibration`, `pairs`, `rows` or
-`clusters`. The data sets are those of ``benchmarks.evidence``. Samplings that are done are kept
-in ``decide.jsonl`` in the folder of $SERAPH_EVIDENCE_CACHE, or here, so that a run can be killed.
-`clusters` compares with MPCKMeans if active-semi-supervised-clustering can be imported.
+``python -m benchmarks.decide PART [SAMPLINGS [PICTURE]]`` with the part `calibration`, `pairs`,
+`rows`, `clusters` or `maps`. The data sets are those of ``benchmarks.evidence``. Samplings that
+are done are kept in ``decide.jsonl`` in the folder of $SERAPH_EVIDENCE_CACHE, or here, so that a
+run can be killed. `clusters` compares with MPCKMeans if active-semi-supervised-clustering can be
+imported; `maps` needs umap-learn.
 """
 
 import json
@@ -15,8 +16,10 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.cluster import KMeans
+from sklearn.decomposition import PCA
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import adjusted_rand_score, brier_score_loss
+from sklearn.neighbors import NearestNeighbors
 
 from seraph import (
     SERAPH,
@@ -236,6 +239,34 @@ def mpckmeans(X, k, pairs, alike):
         np.seterr(all="warn")
 
 
+# Maps
+
+
+def maps(name, seed):
+    """Return how many of the ten nearest on a map are of a new row's class, with 30 labels."""
+    from umap import UMAP
+
+    X, y = load(name)[:2]
+    order = np.random.default_rng(seed).permutation(len(y))
+    seen, new = np.split(order[:800], [min(400, 2 * len(y) // 3)])
+    labels = np.where(np.arange(len(seen)) < 30, np.unique(y, return_inverse=True)[1][seen], -1)
+    learner = SERAPH().fit(X[seen], labels)
+    Z, Z_new = learner.transform(X[seen]), learner.transform(X[new])
+    pca = PCA(2).fit(Z)
+    plain, partial, learned = (UMAP(random_state=0, n_jobs=1) for _ in range(3))
+    drawn = {
+        "UMAP": (plain.fit_transform(X[seen]), plain.transform(X[new])),
+        "UMAP, 30 labels": (partial.fit_transform(X[seen], labels), partial.transform(X[new])),
+        "UMAP of SERAPH, 30 labels": (learned.fit_transform(Z), learned.transform(Z_new)),
+        "two directions of SERAPH": (pca.transform(Z), pca.transform(Z_new)),
+    }
+    found = {}
+    for method, (known, placed) in drawn.items():
+        near = NearestNeighbors(n_neighbors=10).fit(known).kneighbors(placed)[1]
+        found[method] = 100 * float(np.mean(y[seen][near] == y[new][:, np.newaxis]))
+    return found
+
+
 def report(records):
     """Print mean and standard error of each method, a line per set."""
     methods = list(next(iter(records.values())))
@@ -256,11 +287,56 @@ PARTS = {
     "pairs": (pairs, PAIR_SETS, report),
     "rows": (rows, ROW_SETS, report),
     "clusters": (clusters, CLUSTER_SETS, report),
+    "maps": (maps, CLUSTER_SETS, report),
+}
+DRAWN = {
+    "clusters": (
+        "adjusted Rand index of the unmarked rows, %",
+        {
+            "k-means, Euclidean": "k-means",
+            "k-means, marks": "k-means with marks",
+            "k-means, learned": "k-means, learned",
+            "k-means, learned + marks": "learned, with marks",
+            "MPCKMeans": "MPCKMeans",
+        },
+    ),
+    "maps": (
+        "new rows: share of the ten nearest on the map that are of the same class, %",
+        {
+            "UMAP": "UMAP",
+            "UMAP, 30 labels": "UMAP with 30 labels",
+            "UMAP of SERAPH, 30 labels": "UMAP of SERAPH with 30 labels",
+            "two directions of SERAPH": "two directions of SERAPH",
+        },
+    ),
 }
 
 
-def main(part, samplings=5):
-    """Run what is missing of a part, and print its figures."""
+def draw(part, records, file):
+    """Draw a dot with its standard error for each method, a line per set."""
+    import matplotlib.pyplot as plt
+
+    title, methods = DRAWN[part]
+    names = list(dict.fromkeys(name for name, _ in records))
+    figure, axes = plt.subplots(figsize=(7.5, 4.2), layout="constrained")
+    for k, (method, label) in enumerate(methods.items()):
+        values = [[r[method] for (n, _), r in records.items() if n == name] for name in names]
+        error = [np.std(v, ddof=1) / np.sqrt(len(v)) for v in values]
+        height = np.arange(len(names)) + 0.14 * (k - (len(methods) - 1) / 2)
+        axes.errorbar(
+            [np.mean(v) for v in values], height, xerr=error, fmt="osD^v"[k], ms=5, label=label
+        )
+    axes.set_yticks(np.arange(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel(title)
+    axes.grid(axis="x", alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="outside upper center", ncols=3, frameon=False)
+    figure.savefig(file, dpi=150)
+
+
+def main(part, samplings=5, picture=None):
+    """Run what is missing of a part, print its figures, and draw them to a file."""
     trial, names, show = PARTS[part]
     records = {}
     if RECORDS.exists():
@@ -281,8 +357,10 @@ def main(part, samplings=5):
                     file.write(json.dumps(record) + "\n")
     ordered = {(n, s): records[n, s] for n in names for s in range(samplings) if (n, s) in records}
     show(ordered)
+    if picture is not None:
+        draw(part, ordered, picture)
     print(f"{time.perf_counter() - started:.0f} s for the samplings that were missing")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5)
+    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 5, *sys.argv[3:4])
