@@ -269,6 +269,12 @@ def test_rows_of_all_other_classes_are_partners_alike():
 # How they fit in
 
 
+def test_a_sure_mark_settles_its_pair_whatever_was_clicked():
+    clicks = Marks.from_feedback([0] * 20, [1] * 20, [True] * 20, rows=3)
+    disliked = Marks([[1, 0]], [-1], weights=[2.0], rows=3)
+    assert clicks + disliked == disliked + clicks == disliked
+
+
 def test_weak_evidence_contradicts_no_mark():
     log = Marks.from_feedback([0, 0], [1, 2], [True, False], rows=3)
     left = Marks.from_corrections([0, 0, 1], [0, 0, 1], rows=3, kept_weight=0.1)
@@ -291,7 +297,7 @@ def test_rows_by_name_keep_their_names():
 
 def test_lines_of_a_log_about_removed_rows_are_left_out_and_counted():
     log = ["a", "a", "gone"], ["b", "lost", "a"], [True, True, False]
-    with pytest.warns(UserWarning, match="2 of 3 lines of the log"):
+    with pytest.warns(UserWarning, match="2 of 3 lines are"):
         marks = Marks.from_feedback(*log, rows=["a", "b"])
     assert marks.n_absent == 2
     assert len(marks.pairs) == 1
@@ -310,6 +316,11 @@ def test_lines_of_a_log_about_removed_rows_are_left_out_and_counted():
         (lambda: Marks.from_corrections([0, 0], [0], rows=2), "after has 1 labels"),
         (lambda: Marks.from_feedback([0], [1, 2], [1, 0], rows=3), "got 1, 2 and 2 entries"),
         (lambda: Marks.from_feedback([0], [[1, 2]], [[1, 0]], rows=3), "shown must be one column"),
+        (
+            lambda: Marks.from_feedback([0], pd.Series([[1, 2]]), pd.Series([[1, 0]]), rows=3),
+            r"shown must be .* got lists. .*explode",
+        ),
+        (lambda: Marks.from_feedback(["1"], ["2"], [1], rows=[1, 2]), "It has 1, of another type"),
         (lambda: Marks.from_feedback([0], [1], [1], rows=3, triplets=-1), "triplets must be"),
         (lambda: Marks.from_feedback([0, 0], [1, 2], [1, 0.5], rows=3), "got 0.5 at 1"),
         (lambda: Marks.from_feedback([0, 0], [1, 2], [1, None], rows=3), "got None at 1"),

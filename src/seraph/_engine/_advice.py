@@ -47,8 +47,8 @@ def warn_of_rank_zero(*, lam: float, manifold: float, shrunk: bool, chosen: bool
         cause = f"{weights} is too large for these labels, or {cause}"
         remedy = f"Lower {weights}, add dissimilar pairs"
     elif chosen:
-        cause = "the labels have little to do with the features"
-        remedy = "Check whether one of the classes means that it is unknown, add labels"
+        cause = "the labels have little to do with the features, or nearly all say similar"
+        remedy = "Check whether a class means unknown, add labels and dissimilar pairs"
     effect = "only the metric that it shrinks toward is left" if shrunk else "every distance is 0"
     warn(
         f"The learned metric is zero (rank 0): {effect}. Either {cause}, or all points are equal. "

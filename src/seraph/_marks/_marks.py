@@ -460,8 +460,9 @@ class Marks:
         """Read a log of searches: what was shown for a row, and what was chosen.
 
         A choice is a mark of 0.9. A row that was shown and not chosen gets a weak mark of 0.1; it
-        may be good, or nobody looked. Choices of one row for one query add up. Triplets say that
-        the query is nearer to a row that was chosen for it than to one that never was.
+        may be good, or nobody looked. Choices of one row for one query add up. A sure mark of the
+        same pair, such as a stated dislike, takes their place. Triplets say that the query is
+        nearer to a row that was chosen for it than to one that never was.
 
         Parameters
         ----------
@@ -471,7 +472,8 @@ class Marks:
         chosen : array-like of bool of shape (n_lines,)
             Whether the row that was shown was chosen.
         rows : int, array-like of names, or table
-            Which table the marks are about. Lines with an absent row are left out and counted.
+            Which table the marks are about. Lines with a name that is not there are left out and
+            counted; a row number that is not there is refused.
         skipped_weight : float, default=0.1
             How much it counts that a row was not chosen. 0 for nothing.
         triplets : int, default=0

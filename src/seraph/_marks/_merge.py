@@ -20,7 +20,8 @@ def merge_marks(
 
     ``w ln p(y)`` is linear in the weight and in the likeness, so marks of one pair are together
     one mark: with the sum of their weights and the weighted mean of their likeness. The sums are
-    exact until they are rounded once, so the order of the marks does not matter.
+    exact until they are rounded once, so the order of the marks does not matter. A sure mark,
+    similar or dissimilar, settles its pair: doubtful marks of the pair no longer count.
 
     Parameters
     ----------
@@ -32,9 +33,9 @@ def merge_marks(
     Examples
     --------
     >>> pairs = np.array([[0, 1], [0, 1], [0, 2]])
-    >>> likeness, weights = np.array([1.0, 0.5, 0.0]), np.array([1.0, 3.0, 1.0])
+    >>> likeness, weights = np.array([0.9, 0.5, 0.0]), np.array([1.0, 3.0, 1.0])
     >>> merge_marks(pairs, likeness, weights, Rows(3))[1:]
-    (array([0.625, 0.   ]), array([4., 1.]))
+    (array([0.6, 0. ]), array([4., 1.]))
     """
     is_first = np.ones(len(pairs), dtype=bool)
     is_first[1:] = np.any(pairs[1:] != pairs[:-1], axis=1)
@@ -45,6 +46,9 @@ def merge_marks(
     mean, total = likeness[first], weights[first]
     for k in np.flatnonzero(last - first > 1):
         q, w = likeness[first[k] : last[k]], weights[first[k] : last[k]]
+        sure = (q == 0.0) | (q == 1.0)
+        if sure.any():
+            q, w = q[sure], w[sure]
         low, high = q.min(), q.max()
         total[k] = fsum(w)
         i, j = pairs[first[k]]

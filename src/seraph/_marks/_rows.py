@@ -99,9 +99,13 @@ class Rows:
         missing = np.any(rows < 0, axis=1)
         at = int(np.flatnonzero(missing)[0])
         name = exact_table(to_memory(given))[at][rows[at] < 0][0]
+        names = [] if self.names is None else self.names.tolist()
+        twin = next(
+            (f" It has {shown(n)}, of another type." for n in names if str(n) == str(name)), ""
+        )
         return (
             f"{what}[{at}] names row {shown(name)}, which is not in {self.source}; "
-            f"{missing.sum()} of {len(missing)} {what} are like that."
+            f"{missing.sum()} of {len(missing)} {what} are like that.{twin}"
         )
 
     def pair(self, i: int, j: int) -> str:

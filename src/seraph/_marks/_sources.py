@@ -198,18 +198,20 @@ def _read_log(
     given = np.empty((len(picked), 2), dtype=object)
     for side, column in enumerate(columns):
         given[:, side] = column
-    found = rows.numbers(given, "lines of the log")
-    present = find_present(rows, given, found, "lines of the log")
+    found = rows.numbers(given, "lines")
+    present = find_present(rows, given, found, "lines")
     kept = present & (found[:, 0] != found[:, 1])
     return found[kept], _flags(picked)[kept], int((~present).sum())
 
 
 def _column(name: str, values: ArrayLike) -> Array:
     column = as_array(name, exact_column(to_memory(values)))
-    if column.ndim != 1:
+    listed = column.dtype == object and any(isinstance(v, list | np.ndarray) for v in column)
+    if column.ndim != 1 or listed:
+        got = "lists" if listed else f"shape {column.shape}"
         raise ValueError(
-            f"{name} must be one column, with one entry for each row shown; got shape "
-            f"{column.shape}. Repeat the query for every row that it has found."
+            f"{name} must be one column, with one entry for each row shown; got {got}. Repeat the "
+            'query for every row that it has found: in pandas, log.explode(["shown", "chosen"]).'
         )
     return column
 
