@@ -32,7 +32,7 @@ _TABLE = Path("X")
 class TablePreparer(TransformerMixin, BaseEstimator):
     """Turn a table as people keep it into numbers on one scale, for a distance between rows.
 
-    Each column becomes what it holds, and :attr:`columns_` says what became of each:
+    Each column becomes what it holds, and ``columns_`` says what became of each:
 
     - Numbers are scaled, and missing ones filled in. So is text that holds numbers, with decimal
       commas, thousands (1,000) or words such as ``?`` and ``n/a`` for missing values.

@@ -67,8 +67,7 @@ class SERAPH(PosteriorLearner):
         ``20 / (20 + k)`` of this mean goes to a discriminant: the classes are spread over the
         neighbor graph, and the metric is ``W B W`` for their scatter B, and W the inverse of
         the scatter within them plus its mean variance. The paper has 0.
-    shrinkage_target : "auto", array-like of shape (n_features, n_features) or None, \
-            default="auto"
+    shrinkage_target : "auto", matrix of shape (n_features, n_features) or None, default="auto"
         The metric T to shrink toward; None is the Euclidean one. "auto" mixes the Euclidean one
         with the metric of :class:`seraph.classic.LRML`, which keeps neighbors and similar pairs
         close, and dissimilar pairs apart, both with the same total variance. The share of LRML

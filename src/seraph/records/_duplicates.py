@@ -286,7 +286,7 @@ class DuplicateFinder(BaseEstimator):
         Returns
         -------
         ndarray of int of shape (m, 2)
-            Answered pairs, as in :attr:`Duplicates.suspicious`.
+            Answered pairs, as in ``suspicious`` of :class:`Duplicates`.
         """
         said = self._answers(pairs, answers)
         _check_kinds(said.same)
