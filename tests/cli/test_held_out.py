@@ -182,24 +182,6 @@ def test_the_verdict_says_no_more_than_the_figures_do(found, words):
     assert ("Try another --scale" in replace(found, all_labeled=True).verdict()) == worse
 
 
-def test_the_check_fits_nothing_but_distances_and_votes(rng, monkeypatch):
-    from seraph._estimators import _rules
-
-    def refuse(*arguments):
-        raise AssertionError("a rule that nobody asked for")
-
-    monkeypatch.setattr(_rules, "_logistic_regression", refuse)
-    votes = []
-    monkeypatch.setattr(_rules, "_shares", lambda d2, *rest, found=_rules._shares: (
-        votes.append(d2.size), found(d2, *rest))[1])  # fmt: skip
-    n = 1200
-    assert hold_out(rng.normal(size=(n, 2)), np.arange(n) % 3).n == n
-    assert len(SEEN) == 2
-    # Weights of votes, each an exponential as for a pair in one iteration of a fit: no more than
-    # 10 iterations over all pairs need.
-    assert sum(votes) <= 10 * n * (n - 1) / 2
-
-
 @pytest.mark.parametrize("n_labeled", [1000, 900, 600, 500, 30])
 def test_the_fits_of_all_folds_take_no_more_time_than_two_fits(n_labeled, rng):
     codes = np.where(np.arange(1000) < n_labeled, np.arange(1000) % 3, -1)

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import settings
 
 from seraph import load
 from tests.helpers.command import assert_refused, seraph
@@ -189,70 +188,3 @@ def test_files_under_each_others_names_are_refused(model):
 
 
 # Bytes changed at random
-
-
-@st.composite
-def damaged(draw, content):
-    """A few edits: bytes replaced, slices taken out, doubled, or put elsewhere."""
-    data = bytearray(content)
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, max(0, len(data) - 1)))
-        length = draw(st.integers(0, 12))
-        piece = bytes(data[start : start + length])
-        kind = draw(st.sampled_from(["replace", "insert", "remove", "double", "move"]))
-        if kind == "replace":
-            data[start : start + length] = draw(st.binary(min_size=length, max_size=length))
-        elif kind == "insert":
-            odd = [b"\n", b",", b'"', b"\r", b"\0", b"nan", b"1e400", b";", b"-", b"\xff", b",,"]
-            data[start:start] = draw(st.sampled_from(odd) | st.binary(max_size=6))
-        else:
-            if kind != "double":
-                del data[start : start + length]
-            if kind != "remove":
-                place = draw(st.integers(0, len(data)))
-                data[place:place] = piece
-    return bytes(data)
-
-
-@pytest.mark.slow
-@settings(max_examples=14 * SHARE)
-@given(content=damaged(CSV))
-def test_a_damaged_text_table_never_ends_in_a_traceback(content):
-    fit("data.csv", content, "--label", "class")
-
-
-@settings(max_examples=6 * SHARE)
-@given(content=damaged(PAIRS))
-@pytest.mark.slow
-def test_damaged_pairs_never_end_in_a_traceback(content):
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        (folder / "data.csv").write_bytes(CSV)
-        (folder / "pairs.csv").write_bytes(content)
-        done = seraph(
-            "fit", folder / "data.csv", "--pairs", folder / "pairs.csv", "--drop", "class",
-            "--no-check", "-o", folder / "out.skops",
-        )  # fmt: skip
-        assert_well_ended(done, folder, "out.skops")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["parquet", "npz", "npy"])
-@settings(max_examples=6 * SHARE)
-@given(data=st.data())
-def test_a_damaged_binary_table_never_ends_in_a_traceback(kind, data):
-    content = data.draw(damaged(FILES[kind]))
-    fit(f"data.{kind}", content, *(["--label", "class"] if kind == "parquet" else []))
-
-
-@settings(max_examples=10 * SHARE)
-@given(data=st.data())
-def test_a_damaged_model_never_ends_in_a_traceback(model, data):
-    transform(data.draw(damaged(model)))
-
-
-@settings(max_examples=6 * SHARE)
-@given(content=damaged(CSV))
-@pytest.mark.slow
-def test_a_model_given_a_damaged_table_never_ends_in_a_traceback(model, content):
-    transform(model, ("data.csv", content))

@@ -1,13 +1,9 @@
 """Tables as they are: separators, ids, dates and unknown labels are noticed and said."""
 
 import io
-import json
 import logging
 import re
-import subprocess
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import onnxruntime
@@ -21,14 +17,14 @@ from sklearn.preprocessing import StandardScaler
 from seraph import load
 from seraph._apps.cli._console import warnings_as_notes
 from seraph._apps.cli._models import SavedModel
-from seraph._apps.cli._summary import rank_text, share_rows
+from seraph._apps.cli._summary import share_rows
 from seraph._apps.cli._tables import read_table
 from seraph._utils._columns._dates import date_features, parse_dates
 from seraph._utils._columns._ids import looks_like_ids
 from seraph._utils._columns._notes import column_rows, feature_names
 from seraph._utils._columns._numbers import Faults, to_numbers
 from seraph._utils._columns._prepare import Preparation
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import ok, refusal
 from tests.helpers.quick import few
 
 
@@ -81,15 +77,6 @@ def test_groups_of_three_digits_are_thousands_and_that_is_said(cells, expected):
     values, reading = numbers(cells)
     assert values == expected
     assert reading == f"{cells[0]!r} in row 0 is read as thousands"
-
-
-def test_thousands_become_a_note_of_the_table(tmp_path):
-    (tmp_path / "t.csv").write_text('cost\n"1,000"\n900\n')
-    with pytest.warns(
-        UserWarning, match=r"t.csv: column 'cost' .'1,000' in line 2 is read as tho"
-    ):
-        points = read_table(tmp_path / "t.csv").points()
-    assert points["cost"].tolist() == [1000, 900]
 
 
 @pytest.mark.parametrize("cells", [["1,000", "1,5"], ["0,125", "900"], ["1,000", "12,75", "3"]])
@@ -230,18 +217,6 @@ def folder(tmp_path, monkeypatch):
 
 FIT = ["fit", "t.csv", "--label", "kind", "--unlabeled", "?", "--id", "name", "--no-check"]
 ALL = ["--onehot", "city", "--dates", "days", "--impute", "median"]
-
-
-def ok(*arguments):
-    done = seraph(*arguments)
-    assert done.code == 0, done.err
-    return done
-
-
-def refusal(*arguments):
-    done = seraph(*arguments)
-    assert_refused(done)
-    return done.err
 
 
 STRICT = [*FIT, "--strict"]
@@ -593,31 +568,6 @@ def test_another_learner_and_any_of_its_parameters(folder):
     assert "chosen by cross-validation" in ok("inspect", "m.skops").out
 
 
-def test_numbers_in_json_are_numbers(folder):
-    ok(*FIT, "-o", "m.skops")
-    found = json.loads(ok("neighbors", "m.skops", "t.csv", "--row", "3", "--json").out)
-    first = found["neighbors"][0]
-    assert {name: type(first[name]) for name in ("row", "name", "distance", "p(similar)")} == {
-        "row": int, "name": str, "distance": float, "p(similar)": float,
-    }  # fmt: skip
-
-
-def test_a_file_that_does_not_exist_is_refused_before_anything_heavy_is_imported(tmp_path):
-    code = (
-        "import sys, seraph._apps.cli as cli\n"
-        "sys.argv = ['seraph', 'fit', 'missing.csv', '--label', 'c']\n"
-        "try:\n    cli.main()\nfinally:\n"
-        "    heavy = {'numpy', 'pyarrow', 'pandas', 'sklearn', 'scipy'} & {*sys.modules}\n"
-        "    print(sorted(heavy))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert done.stdout.strip() == "[]"
-    assert done.stderr == "seraph: missing.csv: No such file or directory.\n"
-
-
 def test_a_sparse_matrix_is_refused_with_what_to_do(tmp_path):
     save_npz(tmp_path / "t.npz", csr_array(np.eye(8, 5)))
     with pytest.raises(ValueError, match=r"sparse matrix.*TruncatedSVD\(100\)"):
@@ -629,11 +579,6 @@ def test_shares_of_many_features_are_not_rounded_to_nothing():
     assert rows[1][:2] == ["x0", "0.025 %"]
     assert rows[-1][0] == "3,960 others"
     assert share_rows({f"x{k}": 1 / 41 for k in range(41)})[-1][:2] == ["1 other", "2.4 %"]
-
-
-def test_a_metric_of_rank_zero_is_called_euclidean():
-    learner = SimpleNamespace(learned_components_=np.empty((0, 2)), shrinkage_=0.15)
-    assert rank_text(learner) == "0 of 2: nothing but the metric that it shrinks toward is left"
 
 
 def test_advice_during_a_fit_names_options(capsys):

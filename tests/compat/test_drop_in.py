@@ -10,10 +10,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import (
@@ -200,21 +197,6 @@ def test_positional_arguments_are_those_of_metric_learn():
     assert metric_learn.SCML_Supervised(2, 5, 1e-4).beta == 1e-4
 
 
-def test_a_pipeline_is_searched_over_the_parameters_of_its_learner():
-    train, test, y_train, y_test = train_test_split(X, Y, random_state=0, stratify=Y)
-    pipeline = Pipeline(
-        [
-            ("scale", StandardScaler()),
-            ("metric", NCA(max_iter=10)),
-            ("knn", KNeighborsClassifier(3)),
-        ]
-    )
-    search = GridSearchCV(pipeline, {"metric__n_components": [1, 2]}, cv=2).fit(train, y_train)
-    assert search.score(test, y_test) > 0.9
-    lmnn = make_pipeline(LMNN(n_neighbors=2, max_iter=20), KNeighborsClassifier())
-    assert cross_val_score(lmnn, X, Y, cv=2).mean() > 0.9
-
-
 def test_a_fitted_metric_goes_into_scikit_learn():
     learner = metric_learn.Covariance().fit(X)
     by_metric = KNeighborsClassifier(1, metric=learner.get_metric(), algorithm="brute")
@@ -245,15 +227,6 @@ def test_a_bad_number_is_a_value_error_whatever_metric_learn_raises(name):
 def test_classes_are_needed_where_tuples_are_sampled(name):
     with pytest.raises(ValueError, match="requires y to be passed"):
         getattr(metric_learn, f"{name}_Supervised")().fit(X, None)
-
-
-@pytest.mark.parametrize(
-    ("parameter", "value"),
-    [("gamma", "a"), ("n_basis", -1), ("batch_size", 0), ("output_iter", 0), ("max_iter", 0)],
-)
-def test_scml_checks_what_it_does_not_use(parameter, value):
-    with pytest.raises(ValueError, match=parameter):
-        metric_learn.SCML_Supervised(**{parameter: value}).fit(X, Y)
 
 
 def test_columns_in_another_order_are_refused():

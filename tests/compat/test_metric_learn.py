@@ -12,8 +12,6 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import seraph.classic
@@ -73,29 +71,6 @@ def fitted(name, *, by_rows=False, **parameters):
 
 
 # All learners
-
-
-def test_the_names_are_those_of_metric_learn():
-    assert set(metric_learn.__all__) == {
-        "Constraints",
-        "Covariance",
-        "ITML",
-        "ITML_Supervised",
-        "LFDA",
-        "LMNN",
-        "LSML",
-        "LSML_Supervised",
-        "MLKR",
-        "MMC",
-        "MMC_Supervised",
-        "NCA",
-        "RCA",
-        "RCA_Supervised",
-        "SCML",
-        "SCML_Supervised",
-        "SDML",
-        "SDML_Supervised",
-    }
 
 
 @EVERY
@@ -457,19 +432,6 @@ def test_many_points_give_the_bounds_of_a_part_of_them(monkeypatch):
     assert_allclose(some, every, rtol=0.5)
 
 
-def test_bad_thresholds_and_sizes_are_refused_in_words():
-    learner = fitted("ITML")
-    with pytest.raises(ValueError, match="threshold must be a number; got 'far'"):
-        learner.set_threshold("far")
-    for rate in (None, -0.2, "low"):
-        with pytest.raises(ValueError, match=f"min_rate must be .* and at most 1; got {rate!r}"):
-            learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="max_tpr", min_rate=rate)
-    with pytest.raises(ValueError, match="beta must be a finite number; got 'much'"):
-        learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="f_beta", beta="much")
-    with pytest.raises(ValueError, match="n_components: it must be a whole number from 1 to 4"):
-        fitted("NCA", n_components=5)
-
-
 def test_itml_stays_near_its_prior_where_the_pairs_weigh_little():
     prior = np.diag([1.0, 2.0, 3.0, 4.0])
     learner = fitted("ITML", prior=prior, gamma=1e-9)
@@ -596,12 +558,6 @@ def test_minus_one_is_unknown_where_pairs_are_sampled():
     for name in ("ITML_Supervised", "SCML_Supervised", "LSML_Supervised"):
         learner = make(name).fit(X, unknown)
         assert np.isfinite(learner.components_).all()
-
-
-def test_learners_of_classes_help_nearest_neighbors():
-    for learner in (metric_learn.NCA(), metric_learn.LMNN(), make("ITML_Supervised")):
-        score = make_pipeline(learner, KNeighborsClassifier(3)).fit(X[:30], Y[:30])
-        assert score.score(X[30:], Y[30:]) > 0.85
 
 
 class Nearest(_PairsClassifierMixin, MahalanobisMixin):

@@ -299,13 +299,6 @@ def same_labels(one, other):
         assert getattr(one, name) == pytest.approx(getattr(other, name))
 
 
-def test_a_weight_of_two_is_a_mark_given_twice():
-    pairs, signs = [[0, 1], [4, 2], [3, 5]], [1, -1, 1]
-    twice = made(6, pairs=[*pairs, [2, 4]], labels=[*signs, -1])
-    weighted = made(6, pairs=pairs, labels=signs, weights=[1, 2, 1])
-    same_labels(twice, weighted)
-
-
 @pytest.mark.parametrize("label", [np.nan, None, pd.NA], ids=str)
 def test_unsure_and_weightless_marks_are_no_marks(label):
     pairs = [[0, 1], [4, 2], [3, 5]]
@@ -332,13 +325,6 @@ def test_labels_from_0_to_1_say_how_likely_a_pair_is_similar(labels):
     np.testing.assert_array_equal(labels.similar, [True, False])
     assert (labels.n_similar, labels.n_dissimilar) == (1, 1)
     assert (labels.similar_weight, labels.dissimilar_weight) == pytest.approx((0.8, 1.2))
-
-
-def test_marks_of_one_pair_add_up():
-    labels = made(3, pairs=[[0, 1], [1, 0], [1, 0]], labels=[0.9, 0.3, 1], weights=[1, 2, 0])
-    np.testing.assert_array_equal(labels.pairs, [[0, 1]])
-    assert labels.weights == pytest.approx([3.0])
-    assert labels.likeness == pytest.approx([0.5])
 
 
 def test_classes_settle_a_pair_whatever_its_soft_marks():

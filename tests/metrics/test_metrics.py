@@ -113,15 +113,6 @@ def test_the_parts_that_are_sorted_at_a_time_do_not_matter(budget, whole, monkey
     assert whole_list.dissimilar.sum() == labels.n_dissimilar
 
 
-def test_the_budget_of_the_figures_does_not_matter(monkeypatch):
-    Z, y = sample(5, n=80)
-    expected = pair_auc(Z, y), equal_error_rate(Z, y), map_at_r(Z, y), recall_at_k(Z, y, 3)
-    monkeypatch.setattr(_ordered.ordered_counts, "__defaults__", (400,))
-    monkeypatch.setattr(_retrieval, "_BUDGET", 100)
-    found = pair_auc(Z, y), equal_error_rate(Z, y), map_at_r(Z, y), recall_at_k(Z, y, 3)
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
-
-
 def test_marked_pairs_count_beside_those_of_the_classes():
     Z, y = sample(1)
     d, similar = plain_pairs(Z, y)
