@@ -131,23 +131,6 @@ def test_the_shares_of_the_features_are_those_of_the_metric(folder):
         assert re.search(rf"{name}\W+{100 * share:.1f} %", out)
 
 
-@pytest.mark.parametrize("kind", ["tsv", "csv.gz", "tsv.gz", "parquet", "npz"])
-def test_the_metric_does_not_depend_on_the_kind_of_file(kind, folder):
-    frame = pd.read_csv("data.csv", keep_default_na=False)
-    if kind == "npz":
-        labels = frame["class"].replace("", "-1").to_numpy(dtype=str)
-        np.savez("other.npz", X=frame[FEATURES], y=labels)
-        ok("fit", "other.npz", "-o", "m.skops", "--no-check")
-    else:
-        if kind == "parquet":
-            frame.to_parquet("other.parquet")
-        else:
-            frame.to_csv(f"other.{kind}", sep="\t" if "tsv" in kind else ",", index=False)
-        ok("fit", f"other.{kind}", *FIT[2:], "-o", "m.skops", "--no-check")
-    expected = load("model.skops")[-1]
-    np.testing.assert_allclose(load("m.skops")[-1].components_, expected.components_)
-
-
 def test_labels_and_pairs_are_merged(folder):
     ok(*FIT, "--pairs", "pairs.csv", "-o", "m.skops", "--no-check")
     with_pairs, without = load("m.skops")[-1], load("model.skops")[-1]
@@ -222,21 +205,6 @@ def test_columns_are_matched_by_name_and_rows_keep_their_order(folder):
     shuffled.to_csv("shuffled.csv", index=False)
     ok("transform", "model.skops", "shuffled.csv", "--id", "name", "-o", "z2.csv")
     assert Path("z.csv").read_bytes() == Path("z2.csv").read_bytes()
-
-
-def test_outputs_of_all_kinds_hold_the_same(folder):
-    printed = ok("transform", "model.skops", "new.csv").out
-    Z = load("model.skops").transform(pd.read_csv("new.csv")[FEATURES])
-    for kind, read in {
-        "csv": pd.read_csv,
-        "tsv": lambda path: pd.read_csv(path, sep="\t"),
-        "csv.gz": pd.read_csv,
-        "parquet": pd.read_parquet,
-        "npy": np.load,
-    }.items():
-        ok("transform", "model.skops", "new.csv", "-o", f"z.{kind}")
-        np.testing.assert_allclose(read(f"z.{kind}"), Z, rtol=1e-12)
-    assert printed == Path("z.csv").read_text()
 
 
 def test_an_array_is_taken_in_the_order_of_the_model_with_a_note(folder):

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -17,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import seraph.classic
 from seraph import Marks
 from seraph.compat import metric_learn
-from seraph.compat.metric_learn import Constraints, itml
+from seraph.compat.metric_learn import Constraints
 from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
 from seraph.compat.metric_learn.exceptions import NonPSDError, PreprocessorError
 
@@ -421,15 +422,12 @@ def test_itml_is_ours_with_bounds_from_distances():
         make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2, 3])
 
 
-def test_many_points_give_the_bounds_of_a_part_of_them(monkeypatch):
-    every = fitted("ITML").bounds_
-    monkeypatch.setattr(itml, "_POINTS_FOR_BOUNDS", 30)
-    some = fitted("ITML").bounds_
-    used = np.unique(X[PAIRS].reshape(-1, 4), axis=0)
-    used = used[np.linspace(0, len(used) - 1, 30).astype(int)]
-    distances = np.linalg.norm(used[:, None] - used[None], axis=2)
-    assert_allclose(some, np.percentile(distances, (5, 95)))
-    assert_allclose(some, every, rtol=0.5)
+def test_many_points_give_the_bounds_of_3000_of_them():
+    pairs = np.random.default_rng(0).normal(size=(1600, 2, 2))
+    some = make("ITML", max_iter=1).fit(pairs, np.arange(1600) % 2 * 2 - 1).bounds_
+    used = np.unique(pairs.reshape(-1, 2), axis=0)
+    used = used[np.linspace(0, len(used) - 1, 3000).astype(int)]
+    assert_allclose(some, np.percentile(cdist(used, used), (5, 95)))
 
 
 def test_itml_stays_near_its_prior_where_the_pairs_weigh_little():

@@ -27,7 +27,7 @@ from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.datasets import load_task, make_posterior_sparsity, make_projection_sparsity
 from seraph.metrics import expected_calibration_error, map_at_r
-from seraph.persist import read_versions, to_matrix, to_onnx
+from seraph.persist import read_versions, to_onnx
 from seraph.plot import FeatureImportanceDisplay, PosteriorDisplay
 from tests.hostile.dense import Dense, signs_of
 
@@ -178,27 +178,6 @@ NO_NUMBERS = {
     "a dictionary": [[{}, 1.0], [0.0, 1.0], [2.0, 2.0]],
     "complex numbers": np.eye(3)[:, :2] + 1j,
 }
-
-
-@pytest.mark.parametrize("kind", NO_NUMBERS)
-def test_a_table_with_something_else_than_numbers_is_refused_in_words(kind):
-    X, good, y = NO_NUMBERS[kind], np.eye(3)[:, :2], [0, 0, 1]
-    learner = SERAPH(mu=0.0).fit(good, y)
-    kernel = KernelSERAPH(SERAPH(mu=0.0)).fit(good, y)
-    for act in (
-        lambda: SERAPH().fit(X, y),
-        lambda: Euclidean().fit(X),
-        lambda: learner.transform(X),
-        lambda: learner.pair_distance([[0, 1]], X),
-        lambda: kernel.transform(X),
-        lambda: query_pairs(learner, X, 1),
-        lambda: map_at_r(X, y),
-        lambda: PosteriorDisplay.from_estimator(learner, X),
-        lambda: to_matrix(learner, n_components=1, X=X),
-    ):
-        words = r"must be a table of (real )?numbers.*: .*\. (Turn|Take)"
-        with pytest.raises((ValueError, TypeError), match=words):
-            act()
 
 
 @pytest.mark.parametrize("kind", NO_NUMBERS)

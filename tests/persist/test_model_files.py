@@ -602,13 +602,6 @@ def test_a_plain_skops_file_has_no_versions(learner, wine, tmp_path):
     assert_same(seraph.load(path), learner, wine[0])
 
 
-@pytest.fixture
-def small_limits(monkeypatch):
-    """Limits that a test reaches quickly."""
-    monkeypatch.setattr(_archive, "_BYTES", 2**20)
-    monkeypatch.setattr(_archive, "_TEXT_BYTES", 2**16)
-
-
 def deflate(path, name, content, declared=None):
     """Replace an entry of an archive by one that shrinks, perhaps with a false size."""
     rewrite(path, {name: b""})
@@ -633,12 +626,9 @@ def zeros(n):
     return content.getvalue()
 
 
-@pytest.mark.usefixtures("small_limits")
 @pytest.mark.parametrize("name", ["versions.json", "schema.json", "array", "photo.txt"])
 def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(name, file):
-    content = zeros(2**18) if name == "array" else b" " * 2**22
-    deflate(file, array_in(file) if name == "array" else name, content)
-    assert file.stat().st_size < 2**16
+    deflate(file, array_in(file) if name == "array" else name, b" ", declared=2**29)
     for read in (seraph.load, persist.read_versions):
         with pytest.raises(ValueError, match=r"learner\.skops cannot be read.*unpack to"):
             read(file)
@@ -655,20 +645,19 @@ def test_no_more_is_unpacked_than_the_archive_declares(file):
         tracemalloc.stop()
 
 
-@pytest.mark.usefixtures("small_limits")
 def test_a_file_cannot_load_one_array_a_thousand_times(file):
     schema = read_schema(file)
     attributes = schema["content"]["content"]
     node = attributes["components_"]
-    attributes |= {f"components_{i}": node | {"__id__": -i} for i in range(50)}
+    attributes |= {f"components_{i}": node | {"__id__": -i} for i in range(1200)}
     rewrite(file, {"schema.json": json.dumps(schema)})
     deflate(file, node["file"], zeros(2**15))
     with pytest.raises(ValueError, match=r"learner\.skops cannot be read.*unpack to"):
         seraph.load(file)
 
 
-@pytest.mark.usefixtures("small_limits")
-def test_a_model_of_zeros_loads_again(learner, tmp_path):
+def test_a_model_of_zeros_loads_again(learner, tmp_path, monkeypatch):
+    monkeypatch.setattr(_archive, "_BYTES", 2**20)  # the model has more
     learner = copy.copy(learner)
     learner.components_ = learner.learned_components_ = np.zeros((2, 2**17))
     learner.n_features_in_ = 2**17
@@ -684,24 +673,21 @@ def test_a_device_that_never_ends_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("library", "then", "now", "warns"),
+    ("library", "then", "warns"),
     [
-        ("seraph", "0.2.0", "0.1.0.dev0", True),
-        ("seraph", "1.0", "0.9", True),
-        ("seraph", "2.1", "1.0", True),
-        ("scikit-learn", "2.0", "1.6.0", True),
-        ("seraph", "0.1.0", "0.1.9", False),
-        ("seraph", "1.0", "1.4", False),
-        ("scikit-learn", "1.6.0", "1.20.1", False),
-        ("numpy", "1.26.0", "2.4", False),
+        ("seraph", "0.9", True),
+        ("seraph", "2.1", True),
+        ("scikit-learn", "2.0", True),
+        ("seraph", "1.99.1", False),
+        ("scikit-learn", "1.0.2", False),
+        ("numpy", "0.1", False),
     ],
 )
-def test_another_major_version_warns(library, then, now, warns, file, monkeypatch, recwarn):
-    here = persist.read_versions(file) | {library: now}
-    monkeypatch.setattr("seraph.persist._model_files._versions_here", lambda: here)
+def test_another_major_version_warns(library, then, warns, file, recwarn):
+    here = persist.read_versions(file)
     seraph.load(rewrite(file, {"versions.json": json.dumps(here | {library: then})}))
     assert [warning.filename for warning in recwarn] == [__file__] * warns
-    both = f"saved by {library} {then}, and this is {library} {now}"
+    both = f"saved by {library} {then}, and this is {library} {here[library]}"
     assert all(both in str(warning.message) for warning in recwarn)
 
 
