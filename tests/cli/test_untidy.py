@@ -4,6 +4,7 @@ import io
 import logging
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import onnxruntime
@@ -17,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from seraph import load
 from seraph._apps.cli._console import warnings_as_notes
 from seraph._apps.cli._models import SavedModel
-from seraph._apps.cli._summary import share_rows
+from seraph._apps.cli._summary import rank_text, share_rows
 from seraph._apps.cli._tables import read_table
 from seraph._utils._columns._dates import date_features, parse_dates
 from seraph._utils._columns._ids import looks_like_ids
@@ -579,6 +580,11 @@ def test_shares_of_many_features_are_not_rounded_to_nothing():
     assert rows[1][:2] == ["x0", "0.025 %"]
     assert rows[-1][0] == "3,960 others"
     assert share_rows({f"x{k}": 1 / 41 for k in range(41)})[-1][:2] == ["1 other", "2.4 %"]
+
+
+def test_a_metric_of_rank_zero_is_called_euclidean():
+    learner = SimpleNamespace(learned_components_=np.empty((0, 2)), shrinkage_=0.15)
+    assert rank_text(learner) == "0 of 2: nothing but the metric that it shrinks toward is left"
 
 
 def test_advice_during_a_fit_names_options(capsys):

@@ -417,6 +417,21 @@ def test_a_forged_sum_of_another_type_or_shape_is_refused(wine, file, column):
             SERAPH(checkpoint=file).fit(X, y)
 
 
+def test_forged_sums_of_another_shape_and_the_same_size_are_refused(wine, file):
+    X, y, _ = wine
+    begun(SERAPH(), file, X, y)
+    with sqlite3.connect(file) as connection:
+        for key, value, content in connection.execute(
+            "SELECT key, value, gradient FROM sums"
+        ).fetchall():
+            flat = checkpoint._pack(checkpoint._unpack(content).ravel())
+            changed = (flat, checkpoint._seal(key, value, flat), key)
+            connection.execute("UPDATE sums SET gradient = ?, seal = ? WHERE key = ?", changed)
+    connection.close()
+    with pytest.raises(ValueError, match=r"damaged \(a sum was changed\)"):
+        SERAPH(checkpoint=file).fit(X, y)
+
+
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [

@@ -123,7 +123,8 @@ def test_masked_labels_have_no_vote(kind):
 
 
 def test_all_alike_warns_of_a_collapse():
-    with pytest.warns(UserWarning, match="rank 0"), pytest.warns(match="similar.*collapse"):
+    unknown = "rank 0.*Check whether one of the classes means that it is unknown"
+    with pytest.warns(UserWarning, match=unknown), pytest.warns(match="similar.*collapse"):
         learner = SERAPH(shrinkage=0).fit(X, np.where(Y >= 0, 0, -1))
     assert learner.components_.shape == (0, 3)
     assert learner.transform(X).shape == (12, 0)
@@ -136,9 +137,17 @@ def test_all_different_warns_of_a_divergence():
         SERAPH().fit(X, np.where(Y >= 0, np.arange(12), -1))
 
 
-def test_a_large_lam_gives_rank_zero_and_says_so():
-    with pytest.warns(UserWarning, match="rank 0.*Lower lam"):
-        learner = SERAPH(lam=1e4, shrinkage=0).fit(X, Y)
+@pytest.mark.parametrize(
+    ("weights", "advice"),
+    [
+        ({"lam": 1e4}, "Either lam is .*Lower lam, add dissimilar"),
+        ({"lam": 1e4, "manifold": 0.1}, "Either lam or manifold is .*Lower lam or manifold, add"),
+    ],
+    ids=str,
+)
+def test_a_large_weight_gives_rank_zero_and_is_blamed(weights, advice):
+    with pytest.warns(UserWarning, match=f"rank 0.*{advice}"):
+        learner = SERAPH(**weights, shrinkage=0).fit(X, Y)
     assert learner.components_.shape == (0, 3)
     assert learner.converged_
 

@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression, SGDClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -117,6 +117,14 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
         np.testing.assert_array_equal(label, model.predict(rows))
         np.testing.assert_allclose(probabilities, model.predict_proba(rows), atol=1e-5)
         assert probabilities.dtype == dtype
+
+
+@pytest.mark.parametrize("last", [SGDClassifier(random_state=0), LinearRegression()], ids=repr)
+def test_a_graph_without_probabilities_predicts_as_the_model_does(last, wine):
+    X, _, y = wine
+    model = make_pipeline(SERAPH(max_iter=5), last).fit(X, y)
+    predicted = np.ravel(run(to_onnx(model, X, dtype="float64"), X)[0])
+    np.testing.assert_allclose(predicted, model.predict(X), atol=1e-5)
 
 
 def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata(wine):

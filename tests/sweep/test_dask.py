@@ -284,6 +284,14 @@ def test_fewer_points_than_features_are_loaded_into_memory(client, rng):
     )
 
 
+def test_another_backend_may_be_chosen(data, expected):
+    X, y, marked = data
+    for points in (da.from_array(X, chunks=(60, 6)), frame(X)):
+        learner = SERAPH(backend="numpy", **FEW).fit(points, y, marks=marked)
+        assert learner.backend_ == "numpy"
+        np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+
+
 @pytest.mark.parametrize(
     "learn",
     [
@@ -434,6 +442,15 @@ def test_points_that_do_not_fit_are_read_twice_for_a_sum_by_the_factor(
     assert value == pytest.approx(expected[0], rel=1e-10)
     np.testing.assert_allclose(gradient, expected[1], rtol=1e-8, atol=1e-8)
     assert max(READS.values()) == (1 if wrt == "threshold" else 2)
+
+
+def test_wide_points_are_projected_before_the_tiles(client, small_parts, rng):
+    X, P = rng.normal(size=(200, 90)) / 9.0, rng.normal(size=(5, 90))
+    terms = PairTerms(np.repeat([0, 1], 10), mu=0.3)
+    value, gradient = _dask.DaskSweep(da.from_array(X, chunks=(50, 90)))(P, terms, "factor")
+    expected = NumpySweep(X)(P, terms, "factor")
+    assert value == pytest.approx(expected[0], rel=1e-10)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-8, atol=1e-8)
 
 
 def test_pairs_are_gathered_in_rounds_that_fit(client, small_parts, data, monkeypatch):
