@@ -1,4 +1,4 @@
-"""The reproduction: protocol, statistics, resuming a run, and what it writes."""
+"""The reproduction: protocol, published figures and statistics."""
 
 import numpy as np
 import pytest
@@ -7,11 +7,7 @@ from benchmarks.paper import Plan, Record, claims, table2
 from benchmarks.paper._methods import COUNTERPART, METHODS
 from benchmarks.paper._protocol import sample_task
 from benchmarks.paper._reproduce import pair_counts
-from benchmarks.paper._tables import (
-    comparable,
-    published,
-    significant,
-)
+from benchmarks.paper._tables import comparable, published, significant
 from seraph.datasets import TASKS, load_task
 
 # The protocol

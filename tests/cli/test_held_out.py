@@ -9,11 +9,7 @@ from sklearn.base import BaseEstimator
 
 from seraph import Marks
 from seraph._apps.cli._errors import HeldOutErrors
-from seraph._apps.cli._held_out import (
-    folds,
-    held_out_errors,
-    held_out_pair_errors,
-)
+from seraph._apps.cli._held_out import folds, held_out_errors, held_out_pair_errors
 from seraph.classic import Euclidean
 
 SEEN = []

@@ -15,9 +15,7 @@ from sklearn.frozen import FrozenEstimator
 from seraph import Marks, MetricClassifier, load
 from seraph._apps.cli._app import app
 from seraph._apps.cli._compare import _ranked, _Score, _verdict
-from seraph._apps.cli._held_out import (
-    held_out_pair_errors,
-)
+from seraph._apps.cli._held_out import held_out_pair_errors
 from seraph._apps.cli._learners import learners
 from seraph._apps.cli._progress import done_share, progress_callbacks
 from seraph.classic import MFDA, Euclidean

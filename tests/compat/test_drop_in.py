@@ -25,11 +25,7 @@ from seraph.compat.metric_learn import (
     RCA_Supervised,
     SDML_Supervised,
 )
-from seraph.compat.metric_learn.base_metric import (
-    ArrayIndexer,
-    MahalanobisMixin,
-    validate_vector,
-)
+from seraph.compat.metric_learn.base_metric import ArrayIndexer, MahalanobisMixin, validate_vector
 from seraph.compat.metric_learn.constraints import wrap_pairs
 
 X, Y = load_iris(return_X_y=True)

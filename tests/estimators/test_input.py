@@ -13,14 +13,7 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
-from seraph import (
-    SERAPH,
-    SERAPHCV,
-    KernelSERAPH,
-    Marks,
-    MetricClassifier,
-    classic,
-)
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, MetricClassifier, classic
 from tests.helpers.quick import few
 
 X = np.random.default_rng(0).normal(size=(12, 3))

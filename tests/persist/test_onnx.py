@@ -26,15 +26,7 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 from sklearn.utils.fixes import parse_version
 
-from seraph import (
-    SERAPH,
-    SERAPHCV,
-    KernelSERAPH,
-    Marks,
-    MetricClassifier,
-    PairClassifier,
-    classic,
-)
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, MetricClassifier, PairClassifier, classic
 from seraph.persist import to_onnx
 from tests.helpers.quick import few
 from tests.persist.test_model_files import labels_for

@@ -1,4 +1,7 @@
-"""Whatever comes in, a sound metric comes out, or an error that says what is wrong."""
+"""What is wrong is refused in words, and what came in is left as it was.
+
+That anything else gives a sound metric or such an error is for tests/hostile.
+"""
 
 import numpy as np
 import pytest

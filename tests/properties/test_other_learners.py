@@ -1,4 +1,4 @@
-"""What holds of SERAPH holds of the others: a sound result, or an error that helps."""
+"""What must not matter to the other learners does not."""
 
 import inspect
 from dataclasses import replace
@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import pdist
 
 from seraph import MetricClassifier, classic
-from seraph.classic import (
-    LMNN,
-    SCML,
-    Euclidean,
-)
+from seraph.classic import LMNN, SCML, Euclidean
 from tests.helpers.strategies import examples, seeds, sound_cases
 from tests.helpers.trial import attempt
 

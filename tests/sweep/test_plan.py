@@ -6,15 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seraph._sweep import (
-    NumbaSweep,
-    NumpySweep,
-    PairList,
-    PairTerms,
-    Plan,
-    Posterior,
-    _torch,
-)
+from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan, Posterior, _torch
 from seraph._sweep._lists import sample_pairs
 from seraph._sweep._plan import choose_band
 from seraph._sweep._torch import TorchArithmetic, TorchSweep
