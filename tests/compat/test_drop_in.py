@@ -1,6 +1,5 @@
 """What users of metric-learn write, with one import changed: names, keywords, subclasses."""
 
-import importlib
 import inspect
 import pickle
 import warnings
@@ -31,37 +30,6 @@ from seraph.compat.metric_learn.constraints import wrap_pairs
 X, Y = load_iris(return_X_y=True)
 
 # Where things are
-
-
-@pytest.mark.parametrize(
-    ("module", "names"),
-    [
-        ("base_metric", "BaseMetricLearner MahalanobisMixin ArrayIndexer _PairsClassifierMixin"),
-        ("base_metric", "_TripletsClassifierMixin _QuadrupletsClassifierMixin"),
-        ("base_metric", "MetricTransformer validate_vector"),
-        ("constraints", "Constraints wrap_pairs"),
-        ("covariance", "Covariance"),
-        ("exceptions", "PreprocessorError NonPSDError"),
-        ("itml", "ITML ITML_Supervised"),
-        ("lfda", "LFDA"),
-        ("lmnn", "LMNN"),
-        ("lsml", "LSML LSML_Supervised"),
-        ("mlkr", "MLKR"),
-        ("mmc", "MMC MMC_Supervised"),
-        ("nca", "NCA"),
-        ("rca", "RCA RCA_Supervised"),
-        ("scml", "SCML SCML_Supervised"),
-        ("sdml", "SDML SDML_Supervised"),
-    ],
-)
-def test_every_module_of_metric_learn_is_here(module, names):
-    found = importlib.import_module(f"seraph.compat.metric_learn.{module}")
-    for name in names.split():
-        assert getattr(metric_learn, name, getattr(found, name)) is getattr(found, name)
-
-
-def test_the_version_is_that_of_the_metric_learn_it_stands_in_for():
-    assert metric_learn.__version__ == "0.7.0"
 
 
 def test_a_table_and_sampled_pairs_have_their_helpers():
@@ -180,17 +148,6 @@ def test_rows_in_no_chunk_have_no_say():
 
 
 # Kinds of scripts
-
-
-def test_positional_arguments_are_those_of_metric_learn():
-    assert LMNN("identity", 5, 10, 20).get_params()["max_iter"] == 20
-    assert NCA("pca", 2).n_components == 2
-    assert metric_learn.MLKR(2, "pca").init == "pca"
-    assert metric_learn.LFDA(2, 3, "plain").embedding_type == "plain"
-    assert MMC(50, 100, 1e-2, "covariance", True).diagonal
-    assert RCA_Supervised(2, 30, 3).chunk_size == 3
-    assert metric_learn.SDML(0.1, 0.02).sparsity_param == 0.02
-    assert metric_learn.SCML_Supervised(2, 5, 1e-4).beta == 1e-4
 
 
 def test_a_fitted_metric_goes_into_scikit_learn():

@@ -126,64 +126,6 @@ def _arguments(name):
     return (X[rows], *labels)
 
 
-@EVERY
-def test_parameters_and_defaults_are_those_of_metric_learn(name):
-    defaults = {
-        "Covariance": {},
-        "ITML": {"gamma": 1.0, "max_iter": 1000, "tol": 1e-3, "prior": "identity"},
-        "LFDA": {"n_components": None, "k": None, "embedding_type": "weighted"},
-        "LMNN": {
-            "init": "auto",
-            "n_neighbors": 3,
-            "min_iter": 50,
-            "max_iter": 1000,
-            "learn_rate": 1e-7,
-            "regularization": 0.5,
-            "convergence_tol": 1e-3,
-            "n_components": None,
-        },
-        "LSML": {"tol": 1e-3, "max_iter": 1000, "prior": "identity"},
-        "MLKR": {"n_components": None, "init": "auto", "tol": None, "max_iter": 1000},
-        "MMC": {
-            "max_iter": 100,
-            "max_proj": 10000,
-            "tol": 1e-3,
-            "init": "identity",
-            "diagonal": False,
-            "diagonal_c": 1.0,
-        },
-        "NCA": {"init": "auto", "n_components": None, "max_iter": 100, "tol": None},
-        "RCA": {"n_components": None},
-        "SCML": {
-            "beta": 1e-5,
-            "basis": "triplet_diffs",
-            "n_basis": None,
-            "gamma": 5e-3,
-            "max_iter": 10000,
-            "output_iter": 500,
-            "batch_size": 10,
-        },
-        "SDML": {"balance_param": 0.5, "sparsity_param": 0.01, "prior": "identity"},
-    }
-    expected = defaults[name.removesuffix("_Supervised")] | {"preprocessor": None}
-    if name.removesuffix("_Supervised") not in ("Covariance", "LFDA", "RCA"):
-        expected |= {"verbose": False, "random_state": None}
-    expected |= {
-        "ITML_Supervised": {"n_constraints": None},
-        "LSML_Supervised": {"n_constraints": None, "weights": None},
-        "MMC_Supervised": {"n_constraints": None, "tol": 1e-6},
-        "RCA_Supervised": {"n_chunks": 100, "chunk_size": 2, "random_state": None},
-        "SCML_Supervised": {"k_genuine": 3, "k_impostor": 10, "basis": "lda"},
-        "SDML_Supervised": {"n_constraints": None},
-    }.get(name, {})
-    old = {"ITML": "convergence_threshold", "MMC": "convergence_threshold", "LMNN": "k"}
-    old |= {"ITML_Supervised": old["ITML"], "MMC_Supervised": old["MMC"]}
-    old_names = [old[name]] if name in old else []
-    old_names += [f"num_{n}" for n in ("constraints", "chunks") if f"n_{n}" in expected]
-    expected |= dict.fromkeys(old_names, "deprecated")
-    assert CLASSES[name]().get_params() == expected
-
-
 # Fits of the small data sets of check_estimator take most of the time of this file.
 @pytest.mark.parametrize(
     "learner",
