@@ -29,8 +29,6 @@ from seraph.compat.metric_learn.constraints import wrap_pairs
 
 X, Y = load_iris(return_X_y=True)
 
-# Where things are
-
 
 def test_a_table_and_sampled_pairs_have_their_helpers():
     assert_array_equal(ArrayIndexer(X.tolist())([3, 5]), X[[3, 5]])

@@ -93,7 +93,7 @@ def test_auc_and_equal_error_rate_are_those_of_all_distances(seed, r):
 
 @pytest.mark.parametrize("budget", [40, 10**6])
 @pytest.mark.parametrize("whole", [False, True], ids=["distinct", "with ties"])
-def test_the_parts_that_are_sorted_at_a_time_do_not_matter(budget, whole, monkeypatch):
+def test_the_parts_that_are_sorted_at_a_time_do_not_matter(budget, whole):
     Z, y = sample(3, n=40, whole=whole)
     labels = _ordered.PairLabels.make(len(y), y, Marks([[0, 2]], [-1], rows=len(y)))
     chunks = _ordered.pair_chunks(SquaredDistances(Z), labels, tile=15)
