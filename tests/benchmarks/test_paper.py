@@ -1,29 +1,14 @@
-"""The reproduction: protocol, statistics, resuming a run, and what it writes."""
-
-import json
-import re
+"""The reproduction: protocol, published figures and statistics."""
 
 import numpy as np
 import pytest
 
-from benchmarks.paper import PARTS, Plan, Record, claims, reproduce, run, table2
-from benchmarks.paper._figures import fit_sparsity
+from benchmarks.paper import Plan, Record, claims, table2
 from benchmarks.paper._methods import COUNTERPART, METHODS
-from benchmarks.paper._protocol import SCALINGS, sample_task, scaled
+from benchmarks.paper._protocol import sample_task
 from benchmarks.paper._reproduce import pair_counts
-from benchmarks.paper._tables import (
-    comparable,
-    published,
-    significant,
-)
+from benchmarks.paper._tables import comparable, published, significant
 from seraph.datasets import TASKS, load_task
-
-SMALL = Plan(tasks=("iris", "mnist-1-7"), methods=("euclidean", "itml", "hyper"), samplings=2)
-
-
-def keys(records):
-    return {(r.task, r.method, r.sampling, r.error, r.rank) for r in records}
-
 
 # The protocol
 
@@ -59,35 +44,6 @@ def test_training_and_test_points_are_different_rows():
     seen = {row.tobytes() for row in sampling.X}
     assert len(seen) == task.n_train
     assert not any(row.tobytes() in seen for row in sampling.X_test)
-
-
-def test_a_sampling_depends_on_its_seed_number_and_task_alone():
-    task = load_task("wine")
-    first, again = sample_task(task, 5, 7), sample_task(task, 5, 7)
-    np.testing.assert_array_equal(first.X, again.X)
-    for other in (sample_task(task, 5, 8), sample_task(task, 6, 7)):
-        assert not np.array_equal(first.X, other.X)
-
-
-def test_every_sampling_has_similar_and_dissimilar_pairs():
-    task = load_task("diabetes")
-    for number in range(100):
-        sampling = sample_task(task, 0, number)
-        sizes = np.bincount(sampling.y[sampling.labeled])
-        assert 1 < sizes.max() < task.n_labels
-
-
-def test_scalings_do_what_they_say(rng):
-    X = rng.normal(size=(200, 5)) * [1, 10, 100, 1, 0] + 3
-    assert set(SCALINGS) == {"zscore", "unit", "symmetric", "raw"}
-    z = scaled(X[:, :4], "zscore")
-    assert 2 * z.var(axis=0).sum() == pytest.approx(2)
-    assert np.all(np.isfinite(scaled(X, "zscore")))
-    unit, symmetric = scaled(X, "unit"), scaled(X, "symmetric")
-    np.testing.assert_allclose(unit[:, :4].min(axis=0), 0, atol=1e-15)
-    np.testing.assert_allclose(unit[:, :4].max(axis=0), 1)
-    np.testing.assert_allclose(symmetric, 2 * unit - 1)
-    assert scaled(X, "raw") is X
 
 
 # The published figures
@@ -139,71 +95,3 @@ def test_claims_count_the_tasks_that_hold():
     bad = claims(table2(fake_records({"euclidean": 9.0, "itml": 7.0, "hyper": 40.0})))
     assert [held for _, held, _, _ in bad] == [0, 0, 0, 0]
     assert bad[0][3] == ["iris", "usps-1-5-20"]
-
-
-def test_rivals_of_a_claim_are_the_papers_rows_and_not_our_other_variants():
-    means = {"euclidean": 9.0, "hyper": 7.0, "auto": 3.0}
-    assert claims(table2(fake_records(means)))[1][1] == 2
-
-
-def test_cells_know_their_distance_from_the_paper():
-    cell = table2(fake_records({"hyper": 5.31}, tasks=("iris",)))["hyper", "iris"]
-    assert cell.published == (5.31, 0.43)
-    expected = (cell.mean - 5.31) / np.hypot(0.43, cell.spread)
-    assert cell.difference == pytest.approx(expected)
-
-
-# Running, interrupting, resuming
-
-
-@pytest.fixture(scope="module")
-def small_run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("small")
-    return folder, list(run(SMALL, folder))
-
-
-def test_a_run_yields_every_record_once(small_run):
-    _, records = small_run
-    assert len(records) == SMALL.size() == 12
-    assert len({(r.task, r.method, r.sampling) for r in records}) == 12
-    assert all(0 <= r.error <= 100 and r.seconds >= 0 for r in records)
-
-
-# Everything together
-
-
-FEW_PARTS = ("table1", "table2", "figure3")
-
-
-@pytest.mark.parametrize(
-    "parts", [FEW_PARTS, pytest.param(PARTS, marks=pytest.mark.slow)], ids=len
-)
-def test_reproduce_writes_tables_figures_and_one_page(small_run, parts):
-    folder, _ = small_run
-    sizes, table, paths = reproduce(parts, SMALL, folder)
-    assert len(sizes) == 3
-    assert len(table) == 6
-    names = {path.name for path in paths}
-    assert names == {
-        "table1.md", "table2.csv", "table2.md", "table2.tex", "table2.json", "report.html",
-        *(f"{part}.{kind}" for part in parts[2:] for kind in ("png", "svg")),
-    }  # fmt: skip
-    about = json.loads((folder / "table2.json").read_text())["about"]
-    assert {"seed", "seraph", "numpy", "machine"} <= set(about)
-    page = (folder / "report.html").read_text()
-    assert page.count("<img") == len(parts) - 2
-    outside = re.findall(r"(?:src|href)=['\"](?!data:)[^'\"]*", page)
-    assert outside == []
-
-
-@pytest.mark.parametrize(
-    "which", [pytest.param("posterior", marks=pytest.mark.slow), "projection"]
-)
-def test_sparsity_lowers_the_error_on_the_artificial_sets(which):
-    errors = []
-    for seed in range(5):
-        _, _, _, methods = fit_sparsity(which, seed)
-        errors.append([method.error for method in methods])
-    euclidean, gdm, ours = np.mean(errors, axis=0)
-    assert ours < gdm - 5
-    assert ours < euclidean - 5

@@ -12,7 +12,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from seraph import Marks, classic
 from seraph._marks import PairLabels
 from seraph._sweep._points import subtract_mean
-from seraph.classic import _distances, _pair_sums
 from seraph.classic._gdm import _DissimilarDistances, _unit_constraint
 from seraph.classic._pair_sums import PairSums
 
@@ -73,12 +72,10 @@ class TestPairSums:
             expected[0 if similar else 1] += np.outer(X[i] - X[j], X[i] - X[j])
         np.testing.assert_allclose(sums.scatters(X[sums.rows]), expected, rtol=1e-12)
 
-    @pytest.mark.parametrize("tile", [3, 128])
-    def test_laplacian_is_the_sum_over_the_pairs_whatever_the_tile(self, rng, monkeypatch, tile):
-        monkeypatch.setattr(_pair_sums, "_TILE", tile)
-        monkeypatch.setattr(_distances, "CHUNK", 6)
-        Z, Y = rng.normal(size=(20, 3)), rng.normal(size=(20, 2))
-        labels, y, _ = self.labels(20)
+    @pytest.mark.parametrize("n", [20, 300])  # one tile, and several
+    def test_laplacian_is_the_sum_over_the_pairs(self, rng, n):
+        Z, Y = rng.normal(size=(n, 3)), rng.normal(size=(n, 2))
+        labels, y, _ = self.labels(n)
         sums = PairSums(labels)
 
         def term(d2, similar):
@@ -86,24 +83,22 @@ class TestPairSums:
             return np.sum(factor * np.sin(d2) * (d2 > 0)), factor * np.cos(d2)
 
         value, product = sums.laplacian(Z[sums.rows], term, Y[sums.rows])
-        expected, W = 0.0, np.zeros((20, 20))
+        expected, W = 0.0, np.zeros((n, n))
         for (i, j), similar in zip(*self.listed(labels, y), strict=True):
             d2 = np.sum((Z[i] - Z[j]) ** 2)
             factor = 1.0 if similar else 3.0
             expected += factor * np.sin(d2)
             W[i, j] = W[j, i] = factor * np.cos(d2)
         laplacian = np.diag(W.sum(axis=1)) - W
-        assert value == pytest.approx(expected, rel=1e-12)
-        np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-12)
+        assert value == pytest.approx(expected, rel=1e-10)
+        np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-10)
 
-    def test_a_sample_stands_for_all_pairs(self, rng, monkeypatch):
-        monkeypatch.setattr(_pair_sums, "_FEW_ROWS", 32)
-        monkeypatch.setattr(_pair_sums, "_PARTNERS_PER_CLASS", 4)
-        labels, y, _ = self.labels(93)
+    def test_a_sample_stands_for_all_pairs(self, rng):
+        labels, y, _ = self.labels(300)
         sums = PairSums(labels, sampled=True)
-        scatters = PairSums(labels).scatters(np.eye(93)[PairSums(labels).rows])
-        np.testing.assert_allclose(sums.scatters(np.eye(93)[sums.rows]), scatters, atol=1e-9)
-        Z = rng.normal(size=(93, 3))[sums.rows]
+        scatters = PairSums(labels).scatters(np.eye(300)[PairSums(labels).rows])
+        np.testing.assert_allclose(sums.scatters(np.eye(300)[sums.rows]), scatters, atol=1e-9)
+        Z = rng.normal(size=(300, 3))[sums.rows]
 
         def term(d2, similar):
             factor = np.where(similar, 1.0, 3.0)
@@ -111,7 +106,7 @@ class TestPairSums:
 
         value, product = sums.laplacian(Z, term)
         listed = sampled_pairs(sums)
-        scale = 62 * 61 / 2 / len(listed)
+        scale = 200 * 199 / 2 / len(listed)
         expected, W = 0.0, np.zeros((len(Z), len(Z)))
         for i, j in listed:
             same = y[sums.rows[i]] == y[sums.rows[j]]
@@ -331,40 +326,6 @@ def test_rows_without_a_label_do_not_matter(rng):
     labels = np.concatenate([np.full(9, -1), y])
     np.testing.assert_allclose(
         GDM().fit(more, labels).components_, GDM().fit(X, y).components_, rtol=1e-9
-    )
-
-
-@pytest.mark.parametrize("diagonal", [False, True])
-def test_beats_the_euclidean_distance_where_one_feature_tells(diagonal, rng):
-    y = np.arange(200) % 2
-    X = rng.normal(size=(200, 6)) * [0.4, 3.0, 3.0, 3.0, 3.0, 3.0]
-    X[:, 0] += 2.0 * y
-    learner = GDM(diagonal=diagonal).fit(X[:100], y[:100])
-
-    def score(transform):
-        nearest = KNeighborsClassifier(1).fit(transform(X[:100]), y[:100])
-        return nearest.score(transform(X[100:]), y[100:])
-
-    assert score(learner.transform) > 0.95
-    assert score(lambda Z: Z) < 0.8
-
-
-@pytest.mark.parametrize("diagonal", [False, True])
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda X: X * [1e-8, 1.0, 1e8],
-        lambda X: np.column_stack([X, np.full(len(X), 0.1)]),
-    ],
-    ids=["mixed", "constant"],
-)
-def test_units_and_constant_features_do_not_matter(change, diagonal):
-    X, y = blobs()
-    plain, changed = GDM(diagonal=diagonal).fit(X, y), GDM(diagonal=diagonal).fit(change(X), y)
-    np.testing.assert_allclose(
-        changed.pair_distance(change(X)[[[0, 1], [2, 7]]]),
-        plain.pair_distance(X[[[0, 1], [2, 7]]]),
-        rtol=1e-4,
     )
 
 

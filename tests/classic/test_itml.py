@@ -7,25 +7,17 @@ import pytest
 from scipy.optimize import check_grad, minimize
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks
 from seraph._marks import PairLabels
-from seraph.classic import _itml
 from seraph.classic._definite import logdet_gap, minimize_factor
 from seraph.classic._itml import ITML, _sample_pairs, _SlackObjective
 from seraph.classic._pair_sums import PairSums
 from seraph.classic._rows import spread_rows
+from tests.classic.test_gdm import blobs
 from tests.helpers.quick import few
 
 GAMMAS = [0.05, 1.0, 5.0]
-
-
-def blobs(n=24, m=3, classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % classes
-    return rng.normal(size=(n, m)) + rng.normal(scale=1.5, size=(classes, m))[y], y
 
 
 def constraints(X, y, bounds):
@@ -72,7 +64,7 @@ def cyclic_projections(differences, similar, bounds, gamma, sweeps):
 
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_gradient_against_finite_differences(gamma, rng):
-    X, y = blobs()
+    X, y = blobs(24)
     sums = PairSums(PairLabels.make(len(X), y))
     problem = _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
     L = (problem.root.T + 0.3 * rng.normal(size=(3, 3))).ravel()
@@ -88,7 +80,7 @@ def test_gradient_against_finite_differences(gamma, rng):
 
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_the_gap_is_the_primal_less_the_dual(gamma, rng):
-    X, y = blobs()
+    X, y = blobs(24)
     differences, similar, bounds = constraints(X, y, (1.5, 8.0))
     sums = PairSums(PairLabels.make(len(X), y))
     problem = _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
@@ -118,7 +110,7 @@ def test_the_gap_is_the_primal_less_the_dual(gamma, rng):
 @pytest.mark.parametrize("gamma", few(GAMMAS, {0.05}.__contains__))
 class TestOptimum:
     def fit(self, gamma, prior):
-        X, y = blobs()
+        X, y = blobs(24)
         learner = ITML(gamma=gamma, prior=prior, tol=1e-10).fit(X, y)
         A0 = np.eye(3) if prior == "identity" else np.linalg.inv(np.cov(X.T))
         return learner, A0, *constraints(X, y, learner.bounds_)
@@ -211,24 +203,8 @@ def test_the_bounds_are_percentiles_of_squared_distances_of_different_points():
     np.testing.assert_allclose(few.bounds_, np.percentile(d2[d2 > 0], [5, 95]), rtol=1e-12)
 
 
-def test_the_bounds_of_many_points_are_those_of_some_of_them(monkeypatch):
-    X, y = blobs(300)
-    all_of_them = ITML().fit(X, np.where(np.arange(300) < 20, y, -1)).bounds_
-    monkeypatch.setattr(_itml, "_SOME_ROWS", 100)
-    some_of_them = ITML().fit(X, np.where(np.arange(300) < 20, y, -1)).bounds_
-    assert some_of_them != all_of_them
-    np.testing.assert_allclose(some_of_them, all_of_them, rtol=0.15)
-
-
-def test_given_bounds_are_used():
-    X, y = blobs()
-    learner = ITML(bounds=(1.0, 9.0)).fit(X, y)
-    assert learner.bounds_ == (1.0, 9.0)
-    assert learner.objective_ != pytest.approx(ITML().fit(X, y).objective_)
-
-
 def test_the_covariance_prior_is_the_identity_of_whitened_points():
-    X, y = blobs(m=4)
+    X, y = blobs(24, m=4)
     whitened = X @ np.linalg.cholesky(np.linalg.inv(np.cov(X.T)))
     learner, on_whitened = ITML(prior="covariance").fit(X, y), ITML().fit(whitened, y)
     assert learner.objective_ == pytest.approx(on_whitened.objective_, rel=1e-5)
@@ -242,7 +218,7 @@ def test_the_covariance_prior_is_the_identity_of_whitened_points():
 
 @pytest.mark.parametrize("prior", ["identity", "covariance"])
 def test_a_small_gamma_keeps_the_prior(prior):
-    X, y = blobs()
+    X, y = blobs(24)
     A0 = np.eye(3) if prior == "identity" else np.linalg.inv(np.cov(X.T))
     for gamma, tolerance in ((1e-5, 1e-2), (0.0, 1e-12)):
         A = ITML(gamma=gamma, prior=prior).fit(X, y).get_mahalanobis_matrix()
@@ -286,7 +262,7 @@ def test_outside_of_the_span_of_the_points_the_metric_is_the_prior(rng):
 
 @pytest.mark.parametrize("sign", [1, -1])
 def test_pairs_of_one_kind_pull_or_push(sign):
-    X, _ = blobs()
+    X, _ = blobs(24)
     pairs = [[0, 1], [2, 3], [4, 5], [7, 9]]
     bounds = (0.5, 20.0)
     learner = ITML(bounds=bounds).fit(X, marks=Marks(pairs, [sign] * 4, rows=X))
@@ -344,7 +320,7 @@ class TestDrawing:
         assert seen == known
 
     def test_the_draw_depends_on_the_seed_alone(self):
-        X, y = blobs()
+        X, y = blobs(24)
         first, again, other = (
             ITML(n_constraints=30, random_state=seed).fit(X, y).components_ for seed in (1, 1, 2)
         )
@@ -352,7 +328,7 @@ class TestDrawing:
         assert not np.allclose(first, other, rtol=1e-3)
 
     def test_more_than_there_are_is_all(self):
-        X, y = blobs()
+        X, y = blobs(24)
         some, every = (ITML(n_constraints=n).fit(X, y).components_ for n in (10_000, None))
         np.testing.assert_array_equal(some, every)
 
@@ -376,22 +352,8 @@ def test_features_of_very_different_scale_are_no_obstacle():
     assert learner.n_iter_ < 50
 
 
-def test_beats_the_euclidean_distance_where_one_feature_tells(rng):
-    y = np.arange(200) % 2
-    X = rng.normal(size=(200, 6)) * [0.4, 3.0, 3.0, 3.0, 3.0, 3.0]
-    X[:, 0] += 2.0 * y
-    learner = ITML().fit(X[:100], y[:100])
-
-    def score(transform):
-        nearest = KNeighborsClassifier(1).fit(transform(X[:100]), y[:100])
-        return nearest.score(transform(X[100:]), y[100:])
-
-    assert score(learner.transform) > 0.95
-    assert score(lambda Z: Z) < 0.8
-
-
 def test_the_gap_bounds_what_an_early_stop_misses():
-    X, y = blobs(m=6)
+    X, y = blobs(24, m=6)
     best = ITML(tol=1e-10).fit(X, y).objective_
     gaps = []
     for max_iter in (4, 6, 8):
@@ -407,7 +369,7 @@ def test_the_gap_bounds_what_an_early_stop_misses():
 
 @pytest.mark.parametrize("prior", ["identity", "covariance"])
 def test_a_constant_feature_does_not_matter(prior):
-    X, y = blobs()
+    X, y = blobs(24)
     wider = np.column_stack([X, np.full(len(X), 0.1)])
     plain, wide = ITML(prior=prior).fit(X, y), ITML(prior=prior).fit(wider, y)
     assert wide.objective_ == pytest.approx(plain.objective_, rel=1e-5)
@@ -483,14 +445,3 @@ def test_every_range_of_spread_rows_has_its_share_of_each_class(n, period):
         some = classes[spread_rows(n, 64)]
         counts = np.bincount(some, minlength=period)
         assert np.abs(counts - len(some) / period).max() <= 5.0
-
-
-def test_an_early_stop_is_not_called_convergence():
-    X, y = load_wine(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    early, late = ITML().fit(X, y), ITML(tol=1e-3).fit(X, y)
-    assert early.optimality_gap_ > 0.01
-    assert early.stopped_early_
-    assert not early.converged_
-    assert late.converged_
-    assert not late.stopped_early_

@@ -14,7 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks
 from seraph._marks import PairLabels
-from seraph.classic import LDM, _distances
+from seraph.classic import LDM
 from seraph.classic._ldm import bound, bound_step, maximize
 from seraph.classic._local_likelihood import Likelihood
 
@@ -96,18 +96,6 @@ def test_moments_differ_by_the_gradient_of_finite_differences(kind):
     assert_allclose(far - near, numeric, rtol=1e-4, atol=1e-5)
     assert (near > 0.0).all()
     assert (far > 0.0).all()
-
-
-@pytest.mark.parametrize("kind", ["labels", "pairs", "both"])
-def test_tile_size_does_not_matter(kind, monkeypatch):
-    X, y = blobs()
-    gamma = np.array([0.1, 0.3, 0.05, 0.2])
-    value, near, far = Likelihood(X, knowledge(kind, y))(gamma)
-    monkeypatch.setattr(_distances, "CHUNK", 8)
-    again = Likelihood(X, knowledge(kind, y))(gamma)
-    assert_allclose(again[0], value, rtol=1e-12)
-    assert_allclose(again[1], near, rtol=1e-10)
-    assert_allclose(again[2], far, rtol=1e-10)
 
 
 @pytest.mark.parametrize("kind", ["labels", "pairs", "both"])
@@ -216,14 +204,6 @@ def test_eigenvectors_are_the_principal_components_of_all_rows():
     labeled = PCA().fit(X[:20]).components_
     off = labeled @ A @ labeled.T
     assert np.abs(off - np.diag(np.diag(off))).max() > 1e-3 * np.abs(A).max()
-
-
-def test_unlabeled_rows_change_the_result():
-    X, y = blobs(n=60)
-    y[20:] = -1
-    everything, labeled = LDM().fit(X, y), LDM().fit(X[:20], y[:20])
-    difference = everything.get_mahalanobis_matrix() - labeled.get_mahalanobis_matrix()
-    assert np.abs(difference).max() > 1e-3
 
 
 def test_number_of_components():

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 from sklearn.base import clone
+from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks, classic
 from seraph.classic import GDM, ITML, LFDA, LMNN, NCA, SDML
@@ -132,6 +135,30 @@ def test_an_early_stop_is_told_and_counted(learner, rng):
         short.fit(points, y)
     assert not short.converged_
     assert short.n_iter_ == 1
+
+
+@pytest.mark.parametrize("Learner", [ITML, LMNN])
+def test_an_early_stop_is_not_called_convergence(Learner):
+    points, y = load_wine(return_X_y=True)
+    points = StandardScaler().fit_transform(points)
+    early, late = Learner().fit(points, y), Learner(tol=1e-3).fit(points, y)
+    assert early.optimality_gap_ > 0.01
+    assert (early.stopped_early_, early.converged_) == (True, False)
+    assert (late.stopped_early_, late.converged_) == (False, True)
+
+
+@each(ALL, "Euclidean", "GMML")  # the ridge of GMML is large by default
+def test_learners_find_the_feature_that_tells_among_others(learner):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    points = rng.normal(size=(300, 6)) * [0.4, 3.0, 3.0, 3.0, 3.0, 3.0]
+    points[:, 0] += 2.0 * y
+
+    def score(Z):
+        return KNeighborsClassifier(1).fit(Z[:200], y[:200]).score(Z[200:], y[200:])
+
+    mapped = clone(learner).fit(points[:200], y[:200]).transform(points)
+    assert score(mapped) > score(points) + 0.05
 
 
 class Forgetful(ClassLabelLearner):

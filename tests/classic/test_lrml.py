@@ -10,6 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks
 from seraph.classic import LRML
+from tests.classic.test_gmml import every_pair
 
 MILD = {"similar_weight": 2.0, "dissimilar_weight": 0.2, "floor": 0.0}
 
@@ -20,11 +21,6 @@ def blobs(n=40, m=4, seed=0):
     X = rng.normal(size=(3, m))[y] + rng.normal(size=(n, m)) * np.linspace(0.5, 2.0, m)
     y[25:] = -1
     return X, y
-
-
-def every_pair(y):
-    rows = np.array([(i, j) for i in range(len(y)) for j in range(i) if min(y[i], y[j]) >= 0])
-    return rows, np.where(y[rows[:, 0]] == y[rows[:, 1]], 1, -1)
 
 
 def literal_matrix(X, rows, signs, n_neighbors, similar_weight, dissimilar_weight):

@@ -5,30 +5,14 @@ from functools import partial
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks, classic
-from seraph.classic import _mfda
 from seraph.classic._mfda import reconstruction, trace_ratio
+from tests.classic.test_ldm import blobs, every_pair
 
 # The learned metric itself, which is only a part of what is handed out by default.
 MFDA = partial(classic.MFDA, shrinkage=0.0)
-
-
-def blobs(n=40, m=4, n_classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n)
-    means = rng.normal(size=(n_classes, m))
-    return means[y] + rng.normal(size=(n, m)) * np.linspace(0.5, 2.0, m), y
-
-
-def every_pair(y):
-    """All pairs of the labeled rows, as marked pairs."""
-    known = np.flatnonzero(np.asarray(y) >= 0)
-    i, j = np.triu_indices(len(known), 1)
-    rows = np.column_stack([known[i], known[j]])
-    return rows, np.where(y[rows[:, 0]] == y[rows[:, 1]], 1, -1)
 
 
 def literal_weights(X, k):
@@ -83,13 +67,6 @@ def test_points_on_a_line_are_means_of_their_neighbors():
     X = np.column_stack([2.0 * t, -t, 3.0 * t])
     inner = (X - reconstruction(X, 2) @ X)[1:-1]
     assert_allclose(inner, 0.0, atol=1e-12)
-
-
-def test_chunk_size_does_not_matter(monkeypatch):
-    X, _ = blobs()
-    whole = reconstruction(X, 5).toarray()
-    monkeypatch.setattr(_mfda, "CHUNK", 100)
-    assert_allclose(reconstruction(X, 5).toarray(), whole, atol=1e-13)
 
 
 def test_fewer_points_than_neighbors_uses_all_the_others():
@@ -234,30 +211,6 @@ def test_beats_the_euclidean_distance_on_a_noisy_curve():
     euclidean, mfda, without = np.mean(errors, axis=0)
     assert mfda < 0.6 * euclidean
     assert mfda < without
-
-
-def test_unlabeled_rows_change_the_result():
-    X, y = blobs(n=60, m=8)
-    y[20:] = -1
-    learner = MFDA(n_neighbors=4)
-    everything, labeled = clone(learner).fit(X, y), clone(learner).fit(X[:20], y[:20])
-    difference = everything.get_mahalanobis_matrix() - labeled.get_mahalanobis_matrix()
-    assert np.abs(difference).max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("X", "y"),
-    [
-        (np.random.default_rng(0).normal(size=(2, 3)), [0, 1]),
-        (np.random.default_rng(0).normal(size=(12, 3)), np.arange(12)),
-    ],
-    ids=["two points", "no similar pair"],
-)
-def test_unusual_points_give_a_finite_map(X, y):
-    learner = MFDA().fit(X, y)
-    P = learner.components_
-    assert learner.converged_
-    assert_allclose(P @ P.T, np.eye(len(P)), atol=1e-10)
 
 
 def test_needs_dissimilar_pairs():

@@ -10,15 +10,8 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 import seraph
 from seraph import classic, records
 from seraph._solvers import _quasi_newton
-from seraph.classic import MFDA, NCA
-from seraph.classic._learner import ClassicLearner
+from seraph.classic import NCA
 from seraph.records import _model
-
-LEARNERS = [
-    learner
-    for learner in map(vars(classic).get, classic.__all__)
-    if isinstance(learner, type) and issubclass(learner, ClassicLearner)
-]
 
 
 def n_threads(user_api):
@@ -33,22 +26,6 @@ def two_threads():
     """Let every library use two threads, whatever the machine and its variables say."""
     with threadpool_limits(2):
         yield
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: learner.__name__)
-def test_a_fit_uses_one_thread_of_blas_and_restores_the_others(rng, monkeypatch, learner):
-    seen = []
-
-    def counting(self, *arguments, learn=learner._learn):
-        seen.append(n_threads("blas"))
-        return learn(self, *arguments)
-
-    monkeypatch.setattr(learner, "_learn", counting)
-    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
-    assert n_threads("blas") == {2}
-    learner().fit(X + y[:, np.newaxis], y)
-    assert seen == [{1}]
-    assert n_threads("blas") == {2}
 
 
 def everything_with_fit():
@@ -113,14 +90,4 @@ def test_all_that_a_fit_computes_has_one_thread_of_blas(monkeypatch, name):
     fitted(name, everything_with_fit()[name])
     assert seen, "this fit computes something else: add it to SPIED"
     assert set.union(*seen.values()) == {1}, seen
-    assert n_threads("blas") == {2}
-
-
-def test_a_fit_that_fails_restores_the_threads(rng, monkeypatch):
-    def fails(*arguments):
-        raise RuntimeError(n_threads("blas"))
-
-    monkeypatch.setattr(MFDA, "_learn", fails)
-    with pytest.raises(RuntimeError, match=r"^\{1\}$"):
-        MFDA().fit(rng.normal(size=(10, 2)), np.arange(10) % 2)
     assert n_threads("blas") == {2}

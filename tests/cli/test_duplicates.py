@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from seraph._apps.cli._record_columns import record_columns
 from seraph._apps.cli._tables import read_table
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import ok, refusal, seraph
 from tests.helpers.people import people, same
 
 FIND = ["duplicates", "people.csv", "--id", "id", "--pairs", "answers.csv"]
@@ -53,12 +53,6 @@ def folder(made, tmp_path, monkeypatch):
 @pytest.fixture(scope="module")
 def person(made):
     return made[1]
-
-
-def ok(*arguments):
-    done = seraph(*arguments)
-    assert done.code == 0, done.err
-    return done
 
 
 def test_questions_show_both_records_and_wait_for_answers(made):
@@ -145,7 +139,7 @@ def test_a_change_of_mind_is_named_by_the_rows_of_both_tables(folder):
 
 def test_questions_never_replace_answers(folder):
     before = (folder / "answers.csv").read_bytes()
-    assert "has 60 answers" in refused(*FIND[:4], "--ask", "answers.csv")
+    assert "has 60 answers" in refusal(*FIND[:4], "--ask", "answers.csv")
     assert (folder / "answers.csv").read_bytes() == before
     ok(*FIND, "--ask", "more.csv", "-n", "5")
     ok(*FIND, "--ask", "more.csv", "-n", "6")  # questions without answers may be replaced
@@ -256,18 +250,12 @@ def test_hostile_names_and_cells_stay_as_they_are(folder):
     assert nasty in found.columns
 
 
-def refused(*arguments):
-    done = seraph(*arguments)
-    assert_refused(done)
-    return done.err
-
-
 def test_what_cannot_be_done_is_said_in_one_line(folder):
     def rewrite(change):
         table = pd.read_csv("answers.csv", dtype=str, keep_default_na=False)
         change(table)
         table.to_csv("bad.csv", index=False)
-        return refused(*FIND[:4], "--pairs", "bad.csv", "-o", "out.csv")
+        return refusal(*FIND[:4], "--pairs", "bad.csv", "-o", "out.csv")
 
     def one_kind(table):
         table["similar"] = "1"
@@ -278,36 +266,36 @@ def test_what_cannot_be_done_is_said_in_one_line(folder):
     def unknown(table):
         table.loc[3, "id_j"] = "nobody"
 
-    assert "--ask" in refused("duplicates", "people.csv", "-o", "out.csv")
+    assert "--ask" in refusal("duplicates", "people.csv", "-o", "out.csv")
     assert "both kinds" in rewrite(one_kind)
     assert "No pair is answered" in rewrite(unanswered)
     assert "'nobody'" in rewrite(unknown)
-    assert "needs two tables" in refused(*FIND, "--one-to-one", "-o", "out.csv")
-    assert "leave out -o" in refused(*FIND, "--ask", "q.csv", "-o", "out.csv")
-    assert "both name" in refused(*FIND, "--pairs-out", "out.csv", "-o", "out.csv")
-    assert "is an input" in refused(*FIND, "-o", "answers.csv")
-    assert "no column 'nope'" in refused(*FIND, "--drop", "nope", "-o", "out.csv")
-    assert "No column holds text" in refused(
+    assert "needs two tables" in refusal(*FIND, "--one-to-one", "-o", "out.csv")
+    assert "leave out -o" in refusal(*FIND, "--ask", "q.csv", "-o", "out.csv")
+    assert "both name" in refusal(*FIND, "--pairs-out", "out.csv", "-o", "out.csv")
+    assert "is an input" in refusal(*FIND, "-o", "answers.csv")
+    assert "no column 'nope'" in refusal(*FIND, "--drop", "nope", "-o", "out.csv")
+    assert "No column holds text" in refusal(
         *FIND, *[part for name in ("name", "street", "town", "code") for part in ("--drop", name)]
     )
-    assert "no column is left" in refused(
+    assert "no column is left" in refusal(
         *FIND,
         *[p for name in ("name", "street", "town", "code", "age") for p in ("--drop", name)],
     )
     assert not (folder / "out.csv").exists()
 
 
-def test_tables_that_cannot_be_used_are_refused(folder):
+def test_tables_that_cannot_be_used_are_refusal(folder):
     table = pd.read_csv("people.csv", dtype=str, keep_default_na=False)
     table.drop(columns="town").to_csv("other.csv", index=False)
-    assert "'town'" in refused(*FIND, "--against", "other.csv")
+    assert "'town'" in refusal(*FIND, "--against", "other.csv")
     table.loc[5, "id"] = table.loc[2, "id"]
     table.to_csv("twice.csv", index=False)
-    assert "same id" in refused("duplicates", "twice.csv", "--id", "id", "--ask", "q.csv")
+    assert "same id" in refusal("duplicates", "twice.csv", "--id", "id", "--ask", "q.csv")
     table.iloc[:0].to_csv("empty.csv", index=False)
-    refused("duplicates", "empty.csv", "--ask", "q.csv")
+    refusal("duplicates", "empty.csv", "--ask", "q.csv")
     np.save("array.npy", np.eye(4))
-    assert "array" in refused("duplicates", "array.npy", "--ask", "q.csv")
+    assert "array" in refusal("duplicates", "array.npy", "--ask", "q.csv")
     assert not (folder / "q.csv").exists()
 
 

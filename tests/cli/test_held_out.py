@@ -9,11 +9,7 @@ from sklearn.base import BaseEstimator
 
 from seraph import Marks
 from seraph._apps.cli._errors import HeldOutErrors
-from seraph._apps.cli._held_out import (
-    folds,
-    held_out_errors,
-    held_out_pair_errors,
-)
+from seraph._apps.cli._held_out import folds, held_out_errors, held_out_pair_errors
 from seraph.classic import Euclidean
 
 SEEN = []
@@ -180,24 +176,6 @@ def test_the_verdict_says_no_more_than_the_figures_do(found, words):
     worse = found.wrong > found.wrong_euclidean
     assert ("Try more labels" in found.verdict()) == worse
     assert ("Try another --scale" in replace(found, all_labeled=True).verdict()) == worse
-
-
-def test_the_check_fits_nothing_but_distances_and_votes(rng, monkeypatch):
-    from seraph._estimators import _rules
-
-    def refuse(*arguments):
-        raise AssertionError("a rule that nobody asked for")
-
-    monkeypatch.setattr(_rules, "_logistic_regression", refuse)
-    votes = []
-    monkeypatch.setattr(_rules, "_shares", lambda d2, *rest, found=_rules._shares: (
-        votes.append(d2.size), found(d2, *rest))[1])  # fmt: skip
-    n = 1200
-    assert hold_out(rng.normal(size=(n, 2)), np.arange(n) % 3).n == n
-    assert len(SEEN) == 2
-    # Weights of votes, each an exponential as for a pair in one iteration of a fit: no more than
-    # 10 iterations over all pairs need.
-    assert sum(votes) <= 10 * n * (n - 1) / 2
 
 
 @pytest.mark.parametrize("n_labeled", [1000, 900, 600, 500, 30])

@@ -6,7 +6,6 @@ import io
 import random
 import subprocess
 import sys
-from contextlib import suppress
 
 import numpy as np
 import pandas as pd
@@ -14,13 +13,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from seraph._apps.cli._tables import _csv, _limits, read_table, read_tables
+from seraph._apps.cli._tables import _limits, read_table, read_tables
 from seraph._apps.cli._tables._csv import as_utf8, parse_csv
-from seraph._apps.cli._tables._limits import MOST_COLUMNS, available_memory
+from seraph._apps.cli._tables._limits import LONGEST_LINE, MOST_COLUMNS, available_memory
 from tests.cli.test_formats import ods, xlsx
-from tests.helpers.command import assert_refused, seraph
-from tests.hostile.commands import table_files
-from tests.hostile.inputs import damaged, damaged_inside, rezipped
+from tests.helpers.command import refusal
+from tests.hostile.inputs import rezipped
 
 TOO_MANY = f"has {MOST_COLUMNS + 1:,} columns, and a table with names may have {MOST_COLUMNS:,}"
 
@@ -53,25 +51,13 @@ def too_wide():
 def test_a_table_with_too_many_columns_is_refused(tmp_path, too_wide, kind):
     path = tmp_path / f"t.{kind}"
     path.write_bytes(too_wide[kind])
-    done = seraph("fit", path, "--label", "class")
-    assert_refused(done)
+    err = refusal("fit", path, "--label", "class")
     # Names at the start: what is asked for is not there.
-    assert TOO_MANY in done.err if kind != "arrow" else "has no column 'class'" in done.err
+    assert TOO_MANY in err if kind != "arrow" else "has no column 'class'" in err
     if kind != "arrow":
-        assert ".npy" in done.err
+        assert ".npy" in err
     with pytest.raises(ValueError, match=TOO_MANY):
         read_table(path)
-
-
-@pytest.mark.parametrize("kind", ["csv", "arrow", "jsonl", "parquet"])
-def test_the_limit_of_columns_holds_in_every_format(tmp_path, monkeypatch, kind):
-    monkeypatch.setattr(_limits, "MOST_COLUMNS", 20)
-    for n in (20, 21):
-        path = tmp_path / f"{n}.{kind}"
-        path.write_bytes(wide_files(n)[kind])
-    assert len(read_table(tmp_path / f"20.{kind}").names) == 20
-    with pytest.raises(ValueError, match=r"has 21 columns.*\.npy"):
-        read_table(tmp_path / f"21.{kind}")
 
 
 def test_a_column_that_is_not_there_is_noticed_before_the_rows_are_read(tmp_path):
@@ -122,34 +108,11 @@ def test_what_does_not_fit_into_memory_is_refused_and_the_message_says_what_to_d
     assert str(refusal.value).startswith(f"{path}: ")
 
 
-def test_a_file_that_unpacks_to_far_too_much_is_refused_while_it_is_unpacked(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setattr(_limits, "_UNPACKED", 2**20)
-    monkeypatch.setattr(_limits, "_BLOCK", 2**16)
-    read = []
-    monkeypatch.setattr(
-        _limits, "check_memory", lambda size: read.append(size)
-    )  # called for each block
-    bomb = tmp_path / "t.csv.gz"
-    bomb.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 2**20))
-    assert_refused(done := seraph("fit", bomb, "--label", "class"))
-    assert "unpack to more than 1 MiB and 100 times as much, like no table" in done.err
-    assert max(read) <= 2**20
-    sound = tmp_path / "s.csv.gz"
-    sound.write_bytes(gzip.compress(b"a,b\n" + b"0,0\n" * 2**17))
-    assert read_table(sound).n_rows == 2**17
-
-
-def test_an_endless_line_is_refused(monkeypatch):
-    monkeypatch.setattr(_csv, "LONGEST_LINE", 1000)
-    assert len(as_utf8(b"a,b\n" + b"1,2\n" * 1000)) == 4004
-    for data in (
-        b"a," * 600,
-        b"a,b\n" + b"1,2\n" * 300 + b"1," * 600 + b"\n",
-        b"a,b\r" + b"1," * 999,
-    ):
-        with pytest.raises(ValueError, match="a line is longer than 1,000 bytes"):
+def test_an_endless_line_is_refused():
+    lines, endless = b"1,2\n" * (LONGEST_LINE // 3), b"1," * (LONGEST_LINE // 2 + 1)
+    assert len(as_utf8(b"a,b\n" + lines)) == 4 + len(lines)
+    for data in (endless, b"a,b\n" + lines + endless + b"\n", b"a,b\r" + endless):
+        with pytest.raises(ValueError, match="a line is longer than 33,554,432 bytes"):
             as_utf8(data)
 
 
@@ -170,39 +133,35 @@ def test_a_sheet_with_one_far_cell_is_refused_before_it_takes_the_memory(tmp_pat
         read_table(path)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["xlsx", "ods"])
-def test_a_damaged_sheet_is_read_or_refused_in_words(tmp_path, kind):
-    path = tmp_path / f"t.{kind}"
-    for seed in range(500):
-        rng = random.Random(seed)
-        change = damaged if seed % 2 else damaged_inside
-        path.write_bytes(change(rng, table_files()[kind]))
-        with suppress(ValueError):
-            read_table(path).points()
+def test_a_file_that_unpacks_to_far_too_much_is_refused(tmp_path):
+    bomb = tmp_path / "t.csv.gz"
+    bomb.write_bytes(gzip.compress(b"0,0\n" * 2**20) * 65)
+    with pytest.raises(ValueError, match="unpack to more than 256 MiB"):
+        read_table(bomb)
 
 
 CELLS = ("", " ", "a", "1.5", 'say "hi"', "x,y", "two\nlines", "two\r\nlines", "é", "'", '"', "\t")
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_many_columns_are_read_like_few(monkeypatch, seed):
-    rng = random.Random(seed)
-    width = rng.randint(2, 30)
-    rows = [[f"c{k}" for k in range(width)]]
-    rows += [[rng.choice(CELLS) for _ in range(width)] for _ in range(rng.randint(1, 20))]
-    out = io.StringIO(newline="")
-    csv.writer(out, lineterminator=rng.choice(["\n", "\r\n"])).writerows(rows)
-    data = out.getvalue().encode()
-    data = data.rstrip(b"\r\n") if rng.random() < 0.3 else data
-    few = parse_csv(data, ",")
-    monkeypatch.setattr(_csv, "_WIDE", 1)
-    many = parse_csv(data, ",")
-    assert {k: v.to_pylist() for k, v in many.items()} == {
-        k: v.to_pylist() for k, v in few.items()
-    }
+def test_many_columns_are_read_like_few():
+    rng = random.Random(0)
+    rows = [[f"c{k}" for k in range(1200)]]
+    rows += [[rng.choice(CELLS) for _ in rows[0]] for _ in range(12)]
+
+    def text(start, stop, end="\n"):
+        out = io.StringIO(newline="")
+        csv.writer(out, lineterminator=end).writerows(row[start:stop] for row in rows)
+        return out.getvalue().encode()
+
+    few = {}
+    for start in range(0, 1200, 100):
+        few |= parse_csv(text(start, start + 100), ",")
+    for data in (text(0, 1200), text(0, 1200, "\r\n"), text(0, 1200).removesuffix(b"\n")):
+        assert {k: v.to_pylist() for k, v in parse_csv(data, ",").items()} == {
+            k: v.to_pylist() for k, v in few.items()
+        }
     with pytest.raises(ValueError, match=r"line \d+ has 1 cells"):
-        parse_csv(data.rstrip(b"\r\n") + b"\nx\n", ",")
+        parse_csv(text(0, 1200) + b"x\n", ",")
 
 
 def test_the_memory_that_is_left_is_known():

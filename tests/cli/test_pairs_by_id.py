@@ -7,7 +7,7 @@ import pytest
 from seraph import load
 from seraph._apps.cli._tables import read_pairs, read_table
 from tests.cli.test_commands import wine_frame
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import assert_refused, ok, seraph
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +25,7 @@ def folder(tmp_path_factory):
         ["query", folder / "m.skops", folder / "data.csv", "-n", "12", "--label", "class",
          "--id", "name", "-o", folder / "asked.csv"],
     ):  # fmt: skip
-        done = seraph(*command)
-        assert done.code == 0, done.err
+        ok(*command)
     asked = pd.read_csv(folder / "asked.csv")
     asked["similar"] = (truth[asked["id_i"]].values == truth[asked["id_j"]].values).astype(int)
     asked.to_csv(folder / "answered.csv", index=False)

@@ -15,13 +15,11 @@ from sklearn.frozen import FrozenEstimator
 from seraph import Marks, MetricClassifier, load
 from seraph._apps.cli._app import app
 from seraph._apps.cli._compare import _ranked, _Score, _verdict
-from seraph._apps.cli._held_out import (
-    held_out_pair_errors,
-)
+from seraph._apps.cli._held_out import held_out_pair_errors
 from seraph._apps.cli._learners import learners
 from seraph._apps.cli._progress import done_share, progress_callbacks
 from seraph.classic import MFDA, Euclidean
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import ok, refusal, seraph
 
 FIT = ["fit", "wine.csv", "--label", "kind", "--id", "bottle"]
 
@@ -52,12 +50,6 @@ def folder(made, tmp_path, monkeypatch):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def ok(*arguments):
-    done = seraph(*arguments)
-    assert done.code == 0, done.err
-    return done
 
 
 def values(*arguments):
@@ -108,9 +100,7 @@ def test_one_row_is_explained_by_its_id_or_number(folder):
         ("bare.csv", "B3", "--row B3: name a number"),
         ("bare.csv", "70", "only has rows 0 to 69"),
     ):
-        done = seraph("predict", "m.skops", table, "--label", "kind", "--row", row)
-        assert_refused(done)
-        assert message in done.err
+        assert message in refusal("predict", "m.skops", table, "--label", "kind", "--row", row)
 
 
 def test_new_rows_are_classified_by_the_labels_of_another_table(folder):
@@ -138,20 +128,16 @@ def test_probabilities_are_those_of_the_classifier_and_rank_the_rows(folder):
 
 def test_predictions_without_labels_are_refused(folder):
     wines().drop(columns=["truth", "kind"]).to_csv("new.csv", index=False)
-    done = seraph("predict", "m.skops", "new.csv")
-    assert_refused(done)
-    assert "--label" in done.err
+    assert "--label" in refusal("predict", "m.skops", "new.csv")
     wines().assign(kind="x").to_csv("one.csv", index=False)
-    done = seraph("predict", "m.skops", "one.csv", "--label", "kind")
-    assert_refused(done)
-    assert "1 classes" in done.err
+    assert "1 classes" in refusal("predict", "m.skops", "one.csv", "--label", "kind")
 
 
 def test_two_rows_with_one_id_are_refused(folder):
     wines().assign(bottle="same").to_csv("twins.csv", index=False)
-    done = seraph("neighbors", "m.skops", "twins.csv", "--row", "same", "--id", "bottle")
-    assert_refused(done)
-    assert "70 rows of twins.csv have this id" in done.err
+    assert "70 rows of twins.csv have this id" in refusal(
+        "neighbors", "m.skops", "twins.csv", "--row", "same", "--id", "bottle"
+    )
 
 
 def test_a_model_of_complete_rows_refuses_others_with_advice_that_works(folder):
@@ -160,11 +146,10 @@ def test_a_model_of_complete_rows_refuses_others_with_advice_that_works(folder):
     wines().assign(hole=hole).to_csv("holes.csv", index=False)
     fit = "fit", "holes.csv", "--label", "kind", "--id", "bottle", "--drop", "truth", "--no-check"
     ok(*fit, "--impute", "drop", "-o", "complete.skops")
-    done = seraph("predict", "complete.skops", "holes.csv", "-o", "p.csv")
-    assert_refused(done)
-    assert "missing values in column 'hole'" in done.err
-    assert "(--impute" not in done.err  # predict has no such option
-    assert "(seraph fit --impute median)" in done.err
+    err = refusal("predict", "complete.skops", "holes.csv", "-o", "p.csv")
+    assert "missing values in column 'hole'" in err
+    assert "(--impute" not in err  # predict has no such option
+    assert "(seraph fit --impute median)" in err
     ok(*fit, "--impute", "median", "-o", "filled.skops")
     ok("predict", "filled.skops", "holes.csv", "-o", "p.csv")
     graph = "--data", "holes.csv", "-o", "m.onnx"
@@ -223,17 +208,10 @@ def test_the_most_frequent_class_has_its_row_and_its_say(tmp_path, monkeypatch):
     assert re.search(r"always 'often' \W+ 18 of 60", said)
 
 
-def test_compare_gives_the_same_errors_again(folder):
-    command = ("compare", "wine.csv", "--label", "kind", "--id", "bottle",
-               "--learner", "lsml")  # fmt: skip
-    first, second = (values(*command)["methods"] for _ in range(2))
-    assert [m["error"] for m in first] == [m["error"] for m in second]
-
-
 def test_a_picture_cannot_go_to_standard_output(folder):
-    done = seraph("compare", "wine.csv", "--label", "kind", "--picture", "-")
-    assert_refused(done)
-    assert "must end in .png, .svg or .pdf" in done.err
+    assert "must end in .png, .svg or .pdf" in refusal(
+        "compare", "wine.csv", "--label", "kind", "--picture", "-"
+    )
 
 
 def test_another_learner_takes_the_iterations_that_seraph_has_by_default(folder):
@@ -433,7 +411,5 @@ def test_a_model_remembers_the_columns_of_its_labels_and_ids(folder):
 
 
 def test_a_learner_of_numbers_is_not_one_of_classes(folder):
-    done = seraph(*FIT, "--learner", "mlkr")
-    assert_refused(done)
-    assert "--learner must be one of" in done.err
+    assert "--learner must be one of" in refusal(*FIT, "--learner", "mlkr")
     assert "MLKR" not in {method.__name__ for method in learners().values()}

@@ -11,7 +11,7 @@ from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairForma
 from seraph._apps.cli._answered import rows_by_content
 from seraph._apps.cli._ask_rows import row_contents, row_ids
 from seraph._apps.cli._tables import read_table
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import ok, refusal
 
 
 def write_answers(path, data, form, answers):
@@ -46,22 +46,29 @@ def folder(tmp_path, monkeypatch):
 LEARN = [["--pairs", "pairs.csv"], ["--labels", "classes.csv"]]
 
 
-@pytest.mark.parametrize("answers", LEARN, ids=str)
-def test_answers_about_other_data_are_refused(folder, answers):
-    name, n = answers[1], 7 if answers[1] == "pairs.csv" else 8
-    result = seraph("fit", "other.csv", *answers, "-o", "m.skops", "--no-check")
-    assert_refused(result)
-    assert f"{name}: {n} of its {n} answers are about rows that are not in other" in result.err
-    assert not (folder / "m.skops").exists()
+def test_answers_about_other_data_are_refused_by_every_command(folder):
+    ok("fit", "data.csv", *LEARN[1], "-o", "m.skops", "--no-check")
+    ok("predict", "m.skops", "data.csv", *LEARN[1], "-o", "p.csv")
+    for command, (option, name) in (
+        (["fit", "other.csv", "--no-check"], LEARN[0]),
+        (["fit", "other.csv", "--no-check"], LEARN[1]),
+        (["ask", "other.csv", "--no-browser"], LEARN[0]),
+        (["duplicates", "other.csv"], LEARN[0]),
+        (["predict", "m.skops", "other.csv"], LEARN[1]),
+    ):
+        n = 7 if name == "pairs.csv" else 8
+        output = "new.skops" if command[0] == "fit" else "new.csv"
+        err = refusal(*command, option, name, "-o", output)
+        assert f"{name}: {n} of its {n} answers are about rows that are not in other" in err
+        assert not (folder / output).exists()
 
 
 @pytest.mark.parametrize("answers", LEARN, ids=str)
 def test_answers_follow_rows_that_have_moved(folder, answers):
     for data in ("data", "moved"):
-        result = seraph(
+        result = ok(
             "fit", f"{data}.csv", *answers, "-o", f"{data}.skops", "--no-check", "--scale", "none"
         )
-        assert result.code == 0, result.err
         assert ("rows have moved" in result.err) == (data == "moved")
     learned = [load(f"{name}.skops")[-1].get_mahalanobis_matrix() for name in ("data", "moved")]
     # The row on top is one more unlabeled point, which changes little.
@@ -70,8 +77,7 @@ def test_answers_follow_rows_that_have_moved(folder, answers):
     for name in ("pairs", "classes"):
         frame = pd.read_csv(f"{name}.csv").drop(columns="content")
         frame.to_csv(f"{name}.csv", index=False)
-    result = seraph("fit", "moved.csv", *answers, "-o", "n.skops", "--no-check", "--scale", "none")
-    assert result.code == 0, result.err
+    ok("fit", "moved.csv", *answers, "-o", "n.skops", "--no-check", "--scale", "none")
     by_number = load("n.skops")[-1].get_mahalanobis_matrix()
     off = np.linalg.norm(by_number - learned[0])
     assert off > 3 * np.linalg.norm(learned[1] - learned[0])
@@ -86,22 +92,4 @@ def test_a_line_that_was_typed_by_hand_goes_by_its_numbers_and_the_others_by_con
     with pytest.warns(UserWarning, match="the answers follow them, but for those without"):
         found = rows_by_content([table], rows, read_table(Path("pairs.csv")))
     assert found.tolist() == [*(rows[:-1] + 1).tolist(), [5, 6]]
-    assert_refused(seraph("fit", "other.csv", "--pairs", "pairs.csv", "-o", "m.skops"))
-
-
-def test_questions_refuse_the_answers_about_other_data(folder):
-    options = ["--pairs", "pairs.csv", "--no-browser", "-o", "new.csv"]
-    result = seraph("ask", "other.csv", *options)
-    assert_refused(result)
-    assert "pairs.csv: 7 of its 7 answers are about rows that are not in other" in result.err
-    result = seraph("duplicates", "other.csv", "--pairs", "pairs.csv", "-o", "found.csv")
-    assert_refused(result)
-    assert "pairs.csv: 7 of its 7 answers are about rows that are not in other" in result.err
-
-
-def test_predictions_refuse_classes_of_other_data(folder):
-    assert seraph("fit", "data.csv", *LEARN[1], "-o", "m.skops", "--no-check").code == 0
-    assert seraph("predict", "m.skops", "data.csv", *LEARN[1], "-o", "p.csv").code == 0
-    result = seraph("predict", "m.skops", "other.csv", *LEARN[1], "-o", "q.csv")
-    assert_refused(result)
-    assert "classes.csv: 8 of its 8 answers are about rows that are not in other" in result.err
+    refusal("fit", "other.csv", "--pairs", "pairs.csv", "-o", "m.skops")

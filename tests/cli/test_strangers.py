@@ -10,25 +10,13 @@ import pandas as pd
 import pytest
 
 from seraph import TablePreparer, load
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import ok, refusal
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def ok(*arguments):
-    done = seraph(*arguments)
-    assert done.code == 0, done.err
-    return done
-
-
-def refusal(*arguments):
-    done = seraph(*arguments)
-    assert_refused(done)
-    return done.err
 
 
 def strangers(n=60):

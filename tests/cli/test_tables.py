@@ -135,16 +135,6 @@ def test_text_that_a_careful_reader_would_not_take_for_a_number_is_refused(text)
         faults.check("t.csv")
 
 
-def test_decimal_commas_are_recognized_and_read_on_request(tmp_path):
-    path = file(tmp_path, "t.csv", "a;b\n1,5;2\n-0,25;3\n")
-    with pytest.raises(
-        ValueError, match=r"decimal commas in column 'a' \('1,5' in line 2.*--deci"
-    ):
-        read_table(path).points()
-    points = read_table(path, decimal_comma=True).points()
-    np.testing.assert_array_equal(points, [[1.5, 2.0], [-0.25, 3.0]])
-
-
 def test_true_and_false_are_one_and_zero(tmp_path):
     path = file(tmp_path, "t.csv", "a,b\nTrue,1\nfalse,2\n")
     np.testing.assert_array_equal(read_table(path).points(), [[1, 1], [0, 2]])

@@ -1,11 +1,8 @@
 """Tables as they are: separators, ids, dates and unknown labels are noticed and said."""
 
 import io
-import json
 import logging
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -28,7 +25,7 @@ from seraph._utils._columns._ids import looks_like_ids
 from seraph._utils._columns._notes import column_rows, feature_names
 from seraph._utils._columns._numbers import Faults, to_numbers
 from seraph._utils._columns._prepare import Preparation
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import ok, refusal
 from tests.helpers.quick import few
 
 
@@ -81,15 +78,6 @@ def test_groups_of_three_digits_are_thousands_and_that_is_said(cells, expected):
     values, reading = numbers(cells)
     assert values == expected
     assert reading == f"{cells[0]!r} in row 0 is read as thousands"
-
-
-def test_thousands_become_a_note_of_the_table(tmp_path):
-    (tmp_path / "t.csv").write_text('cost\n"1,000"\n900\n')
-    with pytest.warns(
-        UserWarning, match=r"t.csv: column 'cost' .'1,000' in line 2 is read as tho"
-    ):
-        points = read_table(tmp_path / "t.csv").points()
-    assert points["cost"].tolist() == [1000, 900]
 
 
 @pytest.mark.parametrize("cells", [["1,000", "1,5"], ["0,125", "900"], ["1,000", "12,75", "3"]])
@@ -230,18 +218,6 @@ def folder(tmp_path, monkeypatch):
 
 FIT = ["fit", "t.csv", "--label", "kind", "--unlabeled", "?", "--id", "name", "--no-check"]
 ALL = ["--onehot", "city", "--dates", "days", "--impute", "median"]
-
-
-def ok(*arguments):
-    done = seraph(*arguments)
-    assert done.code == 0, done.err
-    return done
-
-
-def refusal(*arguments):
-    done = seraph(*arguments)
-    assert_refused(done)
-    return done.err
 
 
 STRICT = [*FIT, "--strict"]
@@ -591,31 +567,6 @@ def test_another_learner_and_any_of_its_parameters(folder):
     ok(*FIT, *ALL, "--lam", "cv", "-o", "m.skops")
     assert type(load("m.skops")[-1]).__name__ == "SERAPHCV"
     assert "chosen by cross-validation" in ok("inspect", "m.skops").out
-
-
-def test_numbers_in_json_are_numbers(folder):
-    ok(*FIT, "-o", "m.skops")
-    found = json.loads(ok("neighbors", "m.skops", "t.csv", "--row", "3", "--json").out)
-    first = found["neighbors"][0]
-    assert {name: type(first[name]) for name in ("row", "name", "distance", "p(similar)")} == {
-        "row": int, "name": str, "distance": float, "p(similar)": float,
-    }  # fmt: skip
-
-
-def test_a_file_that_does_not_exist_is_refused_before_anything_heavy_is_imported(tmp_path):
-    code = (
-        "import sys, seraph._apps.cli as cli\n"
-        "sys.argv = ['seraph', 'fit', 'missing.csv', '--label', 'c']\n"
-        "try:\n    cli.main()\nfinally:\n"
-        "    heavy = {'numpy', 'pyarrow', 'pandas', 'sklearn', 'scipy'} & {*sys.modules}\n"
-        "    print(sorted(heavy))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert done.stdout.strip() == "[]"
-    assert done.stderr == "seraph: missing.csv: No such file or directory.\n"
 
 
 def test_a_sparse_matrix_is_refused_with_what_to_do(tmp_path):

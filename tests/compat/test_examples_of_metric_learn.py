@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import eigh
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_classification
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph.compat.metric_learn import (
@@ -73,15 +71,6 @@ def test_nca_of_iris():
     found = NCA(max_iter=1000).fit(X, Y).get_mahalanobis_matrix()
     diagonal = [1251.10357713, 359.77250481, 2909.41845214, 2208.21243726]
     assert_allclose(np.diag(found), diagonal, rtol=1e-3)
-
-
-def test_nca_in_a_pipeline_and_as_a_metric():
-    scores = cross_val_score(make_pipeline(NCA(max_iter=20), KNeighborsClassifier()), X, Y)
-    assert scores.mean() > 0.94
-    points, y = make_classification(random_state=0)
-    nca = NCA(max_iter=20).fit(points, y)
-    knn = KNeighborsClassifier(metric=nca.get_metric()).fit(points, y)
-    assert knn.score(points, y) > 0.9
 
 
 def test_nca_with_a_table_and_with_a_function():
@@ -254,22 +243,6 @@ def test_diagonal_mmc(load, features, weights, total, threshold):
     assert_allclose(found[features], weights, rtol=1e-7)
     assert found.sum() == pytest.approx(total)
     assert mmc.threshold_ == pytest.approx(threshold)
-
-
-def test_mmc_with_a_table_takes_points_too():
-    pairs = np.array([[2, 0], [1, 0]])
-    by_row = MMC(preprocessor=THREE).fit(pairs, [1, -1])
-    by_point = MMC(preprocessor=THREE).fit(THREE[pairs], [1, -1])
-    assert_allclose(by_row.components_, by_point.components_)
-
-
-def test_mmc_is_cross_validated():
-    rng = np.random.RandomState(42)
-    rows = rng.randint(X.shape[0], size=(30, 2))
-    y = 2 * rng.randint(2, size=30) - 1
-    scores = cross_val_score(MMC(preprocessor=X), rows, y)
-    assert scores.shape == (5,)
-    assert ((scores >= 0) & (scores <= 1)).all()
 
 
 def test_sdml():

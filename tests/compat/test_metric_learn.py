@@ -7,19 +7,18 @@ import warnings
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import seraph.classic
 from seraph import Marks
 from seraph.compat import metric_learn
-from seraph.compat.metric_learn import Constraints, itml
+from seraph.compat.metric_learn import Constraints
 from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
 from seraph.compat.metric_learn.exceptions import NonPSDError, PreprocessorError
 
@@ -75,29 +74,6 @@ def fitted(name, *, by_rows=False, **parameters):
 # All learners
 
 
-def test_the_names_are_those_of_metric_learn():
-    assert set(metric_learn.__all__) == {
-        "Constraints",
-        "Covariance",
-        "ITML",
-        "ITML_Supervised",
-        "LFDA",
-        "LMNN",
-        "LSML",
-        "LSML_Supervised",
-        "MLKR",
-        "MMC",
-        "MMC_Supervised",
-        "NCA",
-        "RCA",
-        "RCA_Supervised",
-        "SCML",
-        "SCML_Supervised",
-        "SDML",
-        "SDML_Supervised",
-    }
-
-
 @EVERY
 def test_a_fitted_learner_maps_points_so_that_all_its_distances_agree(name):
     learner = fitted(name)
@@ -148,64 +124,6 @@ def test_clones_and_copies(name):
 def _arguments(name):
     rows, *labels = ROWS.get(name, (np.arange(60), Y))
     return (X[rows], *labels)
-
-
-@EVERY
-def test_parameters_and_defaults_are_those_of_metric_learn(name):
-    defaults = {
-        "Covariance": {},
-        "ITML": {"gamma": 1.0, "max_iter": 1000, "tol": 1e-3, "prior": "identity"},
-        "LFDA": {"n_components": None, "k": None, "embedding_type": "weighted"},
-        "LMNN": {
-            "init": "auto",
-            "n_neighbors": 3,
-            "min_iter": 50,
-            "max_iter": 1000,
-            "learn_rate": 1e-7,
-            "regularization": 0.5,
-            "convergence_tol": 1e-3,
-            "n_components": None,
-        },
-        "LSML": {"tol": 1e-3, "max_iter": 1000, "prior": "identity"},
-        "MLKR": {"n_components": None, "init": "auto", "tol": None, "max_iter": 1000},
-        "MMC": {
-            "max_iter": 100,
-            "max_proj": 10000,
-            "tol": 1e-3,
-            "init": "identity",
-            "diagonal": False,
-            "diagonal_c": 1.0,
-        },
-        "NCA": {"init": "auto", "n_components": None, "max_iter": 100, "tol": None},
-        "RCA": {"n_components": None},
-        "SCML": {
-            "beta": 1e-5,
-            "basis": "triplet_diffs",
-            "n_basis": None,
-            "gamma": 5e-3,
-            "max_iter": 10000,
-            "output_iter": 500,
-            "batch_size": 10,
-        },
-        "SDML": {"balance_param": 0.5, "sparsity_param": 0.01, "prior": "identity"},
-    }
-    expected = defaults[name.removesuffix("_Supervised")] | {"preprocessor": None}
-    if name.removesuffix("_Supervised") not in ("Covariance", "LFDA", "RCA"):
-        expected |= {"verbose": False, "random_state": None}
-    expected |= {
-        "ITML_Supervised": {"n_constraints": None},
-        "LSML_Supervised": {"n_constraints": None, "weights": None},
-        "MMC_Supervised": {"n_constraints": None, "tol": 1e-6},
-        "RCA_Supervised": {"n_chunks": 100, "chunk_size": 2, "random_state": None},
-        "SCML_Supervised": {"k_genuine": 3, "k_impostor": 10, "basis": "lda"},
-        "SDML_Supervised": {"n_constraints": None},
-    }.get(name, {})
-    old = {"ITML": "convergence_threshold", "MMC": "convergence_threshold", "LMNN": "k"}
-    old |= {"ITML_Supervised": old["ITML"], "MMC_Supervised": old["MMC"]}
-    old_names = [old[name]] if name in old else []
-    old_names += [f"num_{n}" for n in ("constraints", "chunks") if f"n_{n}" in expected]
-    expected |= dict.fromkeys(old_names, "deprecated")
-    assert CLASSES[name]().get_params() == expected
 
 
 # Fits of the small data sets of check_estimator take most of the time of this file.
@@ -446,28 +364,12 @@ def test_itml_is_ours_with_bounds_from_distances():
         make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2, 3])
 
 
-def test_many_points_give_the_bounds_of_a_part_of_them(monkeypatch):
-    every = fitted("ITML").bounds_
-    monkeypatch.setattr(itml, "_POINTS_FOR_BOUNDS", 30)
-    some = fitted("ITML").bounds_
-    used = np.unique(X[PAIRS].reshape(-1, 4), axis=0)
-    used = used[np.linspace(0, len(used) - 1, 30).astype(int)]
-    distances = np.linalg.norm(used[:, None] - used[None], axis=2)
-    assert_allclose(some, np.percentile(distances, (5, 95)))
-    assert_allclose(some, every, rtol=0.5)
-
-
-def test_bad_thresholds_and_sizes_are_refused_in_words():
-    learner = fitted("ITML")
-    with pytest.raises(ValueError, match="threshold must be a number; got 'far'"):
-        learner.set_threshold("far")
-    for rate in (None, -0.2, "low"):
-        with pytest.raises(ValueError, match=f"min_rate must be .* and at most 1; got {rate!r}"):
-            learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="max_tpr", min_rate=rate)
-    with pytest.raises(ValueError, match="beta must be a finite number; got 'much'"):
-        learner.calibrate_threshold(X[PAIRS], SIGNS, strategy="f_beta", beta="much")
-    with pytest.raises(ValueError, match="n_components: it must be a whole number from 1 to 4"):
-        fitted("NCA", n_components=5)
+def test_many_points_give_the_bounds_of_3000_of_them():
+    pairs = np.random.default_rng(0).normal(size=(1600, 2, 2))
+    some = make("ITML", max_iter=1).fit(pairs, np.arange(1600) % 2 * 2 - 1).bounds_
+    used = np.unique(pairs.reshape(-1, 2), axis=0)
+    used = used[np.linspace(0, len(used) - 1, 3000).astype(int)]
+    assert_allclose(some, np.percentile(cdist(used, used), (5, 95)))
 
 
 def test_itml_stays_near_its_prior_where_the_pairs_weigh_little():
@@ -596,12 +498,6 @@ def test_minus_one_is_unknown_where_pairs_are_sampled():
     for name in ("ITML_Supervised", "SCML_Supervised", "LSML_Supervised"):
         learner = make(name).fit(X, unknown)
         assert np.isfinite(learner.components_).all()
-
-
-def test_learners_of_classes_help_nearest_neighbors():
-    for learner in (metric_learn.NCA(), metric_learn.LMNN(), make("ITML_Supervised")):
-        score = make_pipeline(learner, KNeighborsClassifier(3)).fit(X[:30], Y[:30])
-        assert score.score(X[30:], Y[30:]) > 0.85
 
 
 class Nearest(_PairsClassifierMixin, MahalanobisMixin):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph.datasets import _files, load_definitions
+from seraph.datasets import load_definitions
 from seraph.metrics import precision_at_1
 from tests.datasets.test_datasets import FOLDER
 
@@ -45,10 +45,3 @@ def test_the_notice_of_wordnet_is_shipped():
     notice = (FOLDER / "LICENSE-wordnet.txt").read_text()
     assert "WordNet 3.1 Copyright 2011 by Princeton University" in notice
     assert "Permission to use, copy, modify and distribute" in notice
-
-
-def test_damaged_vectors_are_not_read(tmp_path, monkeypatch):
-    (tmp_path / "definitions.npz").write_bytes(b"PK")
-    monkeypatch.setattr(_files, "DATA", tmp_path)
-    with pytest.raises(ValueError, match=r"definitions\.npz is damaged.*Reinstall"):
-        load_definitions()

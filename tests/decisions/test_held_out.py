@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, KernelSERAPH, Marks, PairClassifier
-from seraph._decisions._held_out import HeldOut, measure_held_out
+from seraph._decisions._held_out import measure_held_out
 from seraph._marks import PairLabels
 from seraph.classic import GMML, Euclidean
 
@@ -94,19 +94,6 @@ def test_marks_a_metric_has_not_seen_need_no_refit():
     held = measure_held_out(learner, X, LABELS, "prefit", None)
     assert len(held.distances) == len(PAIRS)
     np.testing.assert_allclose(held.distances, learner.pair_distance(held.rows, X))
-
-
-def test_an_unsure_mark_is_a_similar_and_a_dissimilar_one_in_parts():
-    likeness = np.where(ALIKE, 0.8, 0.1)
-    held = HeldOut.of_marks(
-        np.arange(len(PAIRS)), likeness, np.full(len(PAIRS), 2.0), PAIRS, np.zeros(len(PAIRS))
-    )
-    assert len(held.distances) == 2 * len(PAIRS)
-    for k in range(len(PAIRS)):
-        parts = {
-            bool(held.similar[at]): held.counts[at] for at in np.flatnonzero(held.distances == k)
-        }
-        assert parts == pytest.approx({True: 2 * likeness[k], False: 2 * (1 - likeness[k])})
 
 
 def test_kernel_values_are_cut_on_both_sides():

@@ -12,7 +12,7 @@ from seraph import Marks
 from seraph._apps.demo import _embeddings
 from seraph._apps.demo._embeddings import METHODS, demonstrate, judge, learn, mark_pairs
 from seraph._apps.demo._free_matrix import FreeMatrix, cosine_loss
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import refusal, seraph
 
 
 @pytest.fixture
@@ -137,9 +137,7 @@ def test_the_command_gives_its_figures_as_json(small, tmp_path):
 )
 def test_an_option_of_another_demonstration_is_refused(arguments, said, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = seraph("demo", *arguments)
-    assert_refused(done)
-    assert said in done.err
+    assert said in refusal("demo", *arguments)
     assert list(tmp_path.iterdir()) == []
 
 

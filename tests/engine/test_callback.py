@@ -1,18 +1,16 @@
 """Callbacks: what they are shown, and how they end a fit."""
 
-import copy
 import pickle
 import sys
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 
 from seraph import SERAPHCV, Interruptible
 from seraph._engine import _forecast
 from seraph._engine._callback import FitState
 from tests.helpers.em import em
-from tests.helpers.plain import SERAPH, KernelSERAPH
+from tests.helpers.plain import SERAPH
 
 SETTINGS = [
     {},
@@ -136,17 +134,6 @@ def test_any_other_exception_ends_the_fit_and_leaves_the_learner_as_it_was(wine,
     assert not hasattr(learner, "components_")
 
 
-def test_kernel_learners_show_and_stop_too(wine):
-    X, y, _ = wine
-    states = []
-    learner = KernelSERAPH(callback=states.append).fit(X, y).learner_
-    assert len(states) == learner.n_iter_
-    assert states[0].components.shape[1] == learner.components_.shape[1]
-    stopped = KernelSERAPH(callback=stop_at(3)).fit(X, y).learner_
-    assert stopped.stopped_
-    assert_close(metric(stopped.components_), metric(states[2].components))
-
-
 def test_a_search_calls_back_in_every_fit(wine):
     X, _, y_all = wine
     y = np.where(np.arange(len(y_all)) < 40, y_all, -1)
@@ -162,21 +149,6 @@ def test_verbose_lines_and_callbacks_go_together(wine, capsys):
     X, y, _ = wine
     learner = SERAPH(verbose=1, callback=stop_at(3)).fit(X, y)
     assert learner.n_iter_ == len(capsys.readouterr().out.splitlines()) == 3
-
-
-@pytest.mark.parametrize("learner", [SERAPH(), KernelSERAPH(), SERAPHCV(SERAPH())], ids=repr)
-def test_what_cannot_be_called_is_refused(wine, learner):
-    X, y, _ = wine
-    name = "learner__callback" if hasattr(learner, "learner") else "callback"
-    with pytest.raises(ValueError, match="callback must be a function of one argument, or None"):
-        clone(learner).set_params(**{name: [print]}).fit(X, y)
-
-
-def test_learners_with_a_callback_can_be_cloned_copied_and_pickled():
-    learner = SERAPH(callback=print, checkpoint="fit.ckpt")
-    for other in (clone(learner), copy.deepcopy(learner), pickle.loads(pickle.dumps(learner))):
-        assert other.callback is print
-        assert other.checkpoint == "fit.ckpt"
 
 
 def test_a_state_is_plain_data_that_nobody_can_change(wine):

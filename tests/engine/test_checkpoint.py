@@ -3,11 +3,7 @@
 import os
 import re
 import shutil
-import signal
 import sqlite3
-import subprocess
-import sys
-import textwrap
 from dataclasses import dataclass, replace
 
 import dask.array as da
@@ -29,7 +25,6 @@ from seraph._sweep import (
     Plan,
     PointsInMemory,
     Posterior,
-    _plan,
 )
 from tests.helpers.em import em
 from tests.helpers.plain import SERAPH, KernelSERAPH
@@ -129,38 +124,6 @@ def test_an_interrupted_fit_ends_as_an_uninterrupted_one(wine, file, n_computed,
     assert n_computed() == n_all - n_before
     assert_same_fit(plain, watched)
     assert_same_fit(plain, resumed)
-
-
-@pytest.mark.slow
-def test_fits_of_labeled_points_by_way_of_samples_go_on_too(wine, file, n_computed, monkeypatch):
-    monkeypatch.setattr(_plan, "_MANY_PAIRS", 1000)
-    monkeypatch.setattr(_plan, "_PER_ROW", 4)
-    monkeypatch.setattr(_plan, "_ROWS_PER_FEATURE", 1)
-    X, _, y = wine
-    plain = SERAPH().fit(X, y)
-    assert plain.history_["share"][4] < 1.0
-    watched = SERAPH(checkpoint=file).fit(X, y)
-    n_all = n_computed()
-    begun(SERAPH(), file, X, y)
-    n_before = n_computed()
-    resumed = SERAPH(checkpoint=file).fit(X, y)
-    assert n_before >= 5
-    assert n_computed() == n_all - n_before
-    assert_same_fit(plain, watched)
-    assert_same_fit(plain, resumed)
-
-
-def test_kernel_fits_go_on_too(wine, file, n_computed):
-    X, y, _ = wine
-    learner = KernelSERAPH(n_landmarks=40, random_state=0)
-    plain = clone(learner).fit(X, y)
-    inner = SERAPH(checkpoint=file, callback=interrupt_at(plain.learner_.n_iter_))
-    with pytest.raises(Interruption):
-        clone(learner).set_params(learner=inner).fit(X, y)
-    n_before = n_computed()
-    resumed = learner.set_params(learner__checkpoint=file).fit(X, y)
-    assert_same_fit(plain.learner_, resumed.learner_)
-    assert n_computed() <= 4 < n_before  # what comes after the last iteration
 
 
 @pytest.mark.parametrize(
@@ -277,95 +240,6 @@ def test_a_fit_goes_on_with_another_backend(wine, file, n_computed):
     assert resumed.objective_ == pytest.approx(plain.objective_, rel=1e-9)
 
 
-# Killed processes
-
-SCRIPT = """
-import os, signal, sys, warnings
-import numpy as np
-from sklearn.datasets import load_digits
-from dataclasses import replace
-from seraph import SERAPH
-from seraph._engine import _checkpoint as checkpoint
-from seraph._solvers import SOLVERS
-
-SOLVERS["em"] = replace(SOLVERS["em"], m_steps=6)
-path, result, way = sys.argv[1:]
-warnings.simplefilter("ignore")  # six M-steps are not enough
-checkpoint.EVERY = 0.0 if way.startswith("die") else 0.1
-X, y = load_digits(return_X_y=True)
-X, y = X[:300] / 16.0, np.where(np.arange(300) < 40, y[:300], -1)
-computed = 0
-sums = checkpoint.Journal.sums
-
-def counted(self, key, compute):
-    def counted_compute():
-        global computed
-        computed += 1
-        return compute()
-    return sums(self, key, counted_compute)
-
-checkpoint.Journal.sums = counted
-if way == "die writing":
-    commit, n_commits = checkpoint.Journal.commit, 0
-
-    def die_in_a_commit(self):
-        global n_commits
-        n_commits += 1
-        if n_commits == 40:  # in the middle of what SQLite does for a commit
-            die = lambda: os.kill(os.getpid(), signal.SIGKILL)
-            self._connection.set_progress_handler(die, 1)
-        commit(self)
-
-    checkpoint.Journal.commit = die_in_a_commit
-
-def tell(state):
-    print(state.iteration, flush=True)
-
-learner = SERAPH(solver="em", callback=tell)
-learner.set_params(checkpoint=None if path == "none" else path).fit(X, y)
-np.savez(result, components=learner.components_, computed=computed)
-"""
-
-
-def run(*arguments):
-    """A process of its own; its output can be read line by line."""
-    command = [sys.executable, "-c", textwrap.dedent(SCRIPT), *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-
-
-def finish(*arguments):
-    with run(*arguments) as process:
-        process.communicate(timeout=600)
-    assert process.returncode == 0
-    return np.load(arguments[1])
-
-
-@pytest.fixture(scope="module")
-def uninterrupted(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("uninterrupted")
-    plain = finish("none", folder / "plain.npz", "live")
-    whole = finish(folder / "fit.ckpt", folder / "whole.npz", "live")
-    np.testing.assert_array_equal(plain["components"], whole["components"])
-    return whole
-
-
-@pytest.mark.slow  # (tests/hostile/test_kill.py kills a fit once in `make test`.)
-@pytest.mark.parametrize("way", ["die at any time", "die writing"])
-def test_a_killed_process_is_taken_up_by_another(tmp_path, uninterrupted, way):
-    file, result = tmp_path / "fit.ckpt", tmp_path / "result.npz"
-    with run(file, result, way) as process:
-        for line in process.stdout:
-            if way == "die at any time" and int(line) == 30:
-                process.kill()
-    assert process.returncode == -signal.SIGKILL
-    assert not result.exists()
-    assert file.exists()
-    resumed = finish(file, result, "live")
-    np.testing.assert_array_equal(uninterrupted["components"], resumed["components"])
-    assert 0 < resumed["computed"] <= uninterrupted["computed"] - 30
-    assert not file.exists()
-
-
 # The file
 
 
@@ -390,19 +264,6 @@ def test_the_file_stays_where_a_warning_is_an_error(wine, file):
         SERAPH(max_iter=3, checkpoint=file).fit(X, y)
     assert file.exists()
     assert SERAPH(checkpoint=file).fit(X, y).converged_
-
-
-def test_the_file_is_written_no_more_often_than_it_should(wine, tmp_path, monkeypatch):
-    X, y, _ = wine
-    commits = []
-    commit = Journal.commit
-    monkeypatch.setattr(Journal, "commit", lambda self: commits.append(0) or commit(self))
-    monkeypatch.setattr(checkpoint, "EVERY", 1e6)
-    SERAPH(checkpoint=tmp_path / "fit.ckpt").fit(X, y)
-    assert len(commits) == 0  # it took less than EVERY seconds
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    SERAPH(checkpoint=tmp_path / "fit.ckpt").fit(X, y)
-    assert len(commits) > 10  # after every sweep
 
 
 def test_a_commit_writes_what_is_new_and_not_the_whole_file(file):
@@ -457,8 +318,14 @@ def test_marked_pairs_and_the_metric_to_start_from_are_part_of_a_fit(wine, file)
     X, y, _ = wine
     marks = Marks([[20, 30]], [1], rows=X)
     begun(SERAPH(), file, X, y, marks=marks)
-    with pytest.raises(ValueError, match="What differs: the labels"):
-        SERAPH(checkpoint=file).fit(X, y, marks=Marks([[20, 30]], [-1], rows=X))
+    for other in (
+        Marks([[20, 30]], [-1], rows=X),
+        Marks([[20, 30]], [0.9], rows=X),
+        Marks([[20, 30]], [1], weights=[2.0], rows=X),
+        Marks([[20, 30]], [1], triplets=[[20, 30, 40]], rows=X),
+    ):
+        with pytest.raises(ValueError, match=r"What differs: the (labels|triplets)"):
+            SERAPH(checkpoint=file).fit(X, y, marks=other)
     warm = SERAPH(lam=0.5).fit(X, y).set_params(warm_start=True, lam="auto", checkpoint=file)
     with pytest.raises(ValueError, match="What differs: the metric to start from"):
         warm.fit(X, y, marks=marks)
@@ -599,23 +466,19 @@ def test_a_device_or_pipe_is_refused_unread(wine, tmp_path):
     assert path.is_fifo()
 
 
-def test_the_database_of_another_program_is_left_alone(wine, file):
+@pytest.mark.parametrize("kind", ["a database", "text"])
+def test_the_file_of_another_program_is_left_alone(wine, file, kind):
     X, y, _ = wine
-    with sqlite3.connect(file) as connection:
-        connection.execute("CREATE TABLE letters (text TEXT)")
-    connection.close()
+    if kind == "text":
+        file.write_text("My thesis")
+    else:
+        with sqlite3.connect(file) as connection:
+            connection.execute("CREATE TABLE letters (text TEXT)")
+        connection.close()
     before = file.read_bytes()
     with pytest.raises(ValueError, match="is not a checkpoint"):
         SERAPH(checkpoint=file).fit(X, y)
     assert file.read_bytes() == before
-
-
-def test_the_file_of_another_program_is_left_alone(wine, file):
-    X, y, _ = wine
-    file.write_text("My thesis")
-    with pytest.raises(ValueError, match="is not a checkpoint"):
-        SERAPH(checkpoint=file).fit(X, y)
-    assert file.read_text() == "My thesis"
 
 
 def test_a_fit_outlives_the_place_of_its_checkpoint(wine, tmp_path, monkeypatch):
@@ -634,7 +497,6 @@ def test_a_fit_outlives_the_place_of_its_checkpoint(wine, tmp_path, monkeypatch)
     assert learner.converged_
 
 
-@pytest.mark.parametrize("learner", [SERAPH(), KernelSERAPH(), SERAPHCV(SERAPH())], ids=repr)
 @pytest.mark.parametrize(
     ("path", "error", "message"),
     [
@@ -644,17 +506,9 @@ def test_a_fit_outlives_the_place_of_its_checkpoint(wine, tmp_path, monkeypatch)
         ("no such folder/fit.ckpt", FileNotFoundError, "there is no folder 'no such folder'"),
     ],
 )
-def test_a_place_that_is_none_is_refused_at_the_start(wine, learner, path, error, message):
-    X, y, _ = wine
-    name = "learner__checkpoint" if hasattr(learner, "learner") else "checkpoint"
+def test_a_place_that_is_none_is_refused_at_the_start(wine, path, error, message):
     with pytest.raises(error, match=message):
-        clone(learner).set_params(**{name: path}).fit(X, y)
-
-
-def test_a_path_refuses_such_a_place_too(wine):
-    X, y, _ = wine
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
-        seraph_path(X, y, learner=SERAPH(checkpoint="no such folder/path.ckpt"))
+        SERAPH(checkpoint=path).fit(*wine[:2])
 
 
 # What a sum depends on

@@ -246,22 +246,6 @@ def test_a_graph_is_checked_against_all_rows():
         SERAPH(backend="numpy").fit(X, y, graph=sparse.eye_array(20_030).tocsr())
 
 
-def test_a_killed_fit_resumes_without_a_seed(tmp_path):
-    X, y, _ = table(MANY)
-    plain = SERAPH(backend="numpy").fit(X, y)
-
-    def kill(state):
-        if state.iteration == 3:
-            raise RuntimeError("killed")
-
-    file = tmp_path / "fit.ckpt"
-    with pytest.raises(RuntimeError, match="killed"):
-        SERAPH(backend="numpy", checkpoint=file, callback=kill).fit(X, y)
-    assert file.exists()
-    resumed = SERAPH(backend="numpy", checkpoint=file).fit(X, y)
-    np.testing.assert_array_equal(resumed.components_, plain.components_)
-
-
 def test_a_fit_copies_no_more_than_the_sample():
     X, y, _ = table(200_000, m=32)
     X = X.astype(np.float32)
@@ -280,10 +264,3 @@ def test_equal_rows_are_found_to_be_equal(value):
     with pytest.warns(UserWarning, match="rank 0"):
         learner = SERAPH(backend="numpy").fit(np.full_like(X, value), y)
     assert len(learner.learned_components_) == 0
-
-
-@pytest.mark.parametrize("factor", [1e-100, 1e100])
-def test_units_of_the_points_do_not_matter(factor):
-    X, y, _ = table(MANY)
-    one, other = (SERAPH(backend="numpy").fit(some, y) for some in (X, factor * X))
-    np.testing.assert_allclose(metric(other) * factor**2, metric(one), rtol=1e-6)

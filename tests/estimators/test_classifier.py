@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -183,17 +183,6 @@ def test_classes_keep_their_names_and_type(y, classes):
     assert classifier.score(X, y) == 1.0
 
 
-@pytest.mark.parametrize(
-    "y", [[-1, 1, 1, -1], [-1.0, 1.0, 1.0, np.nan], np.array(["-1", "1", "1", "-1"])], ids=repr
-)
-def test_minus_one_is_never_a_class(y):
-    X = np.array([[0.0], [1.0], [1.1], [0.1]])
-    with pytest.warns(UserWarning, match=r"only one class\. If -1 is a class, name the classes 0"):
-        classifier = MetricClassifier(Euclidean()).fit(X, y)
-    assert classifier.classes_.tolist() == [y[1]]
-    assert classifier.score(X, y) == 1.0
-
-
 def test_a_fold_that_loses_a_class_does_not_make_one_of_minus_one():
     X = np.arange(9.0)[:, np.newaxis]
     y = np.array([0, 1, 1, 1, 1, -1, -1, -1, -1])
@@ -221,17 +210,6 @@ def test_score_leaves_unlabeled_rows_out(wine):
         classifier.score(X, y[:5])
 
 
-def test_probabilities_sum_to_one_and_agree_with_the_predictions(digits):
-    X, y_partial, _ = digits
-    classifier = MetricClassifier(Euclidean()).fit(X, y_partial)
-    shares = classifier.predict_proba(X)
-    assert shares.shape == (len(X), len(classifier.classes_))
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(
-        classifier.classes_[shares.argmax(axis=1)], classifier.predict(X)
-    )
-
-
 def test_grid_search_reaches_the_learners_parameters(wine):
     X, _, y = wine
     partly = np.where(np.arange(len(y)) % 2, y, -1)
@@ -246,16 +224,6 @@ def test_grid_search_reaches_the_learners_parameters(wine):
     assert search.best_estimator_.estimator_.lam_ == search.best_params_["estimator__lam"]
     assert search.best_score_ > 0.8
     np.testing.assert_array_equal(search.classes_, [0, 1, 2])
-
-
-def test_works_in_pipelines_and_around_them(wine):
-    X, y_partial, y = wine
-    inside = make_pipeline(StandardScaler(), MetricClassifier(Euclidean()))
-    around = MetricClassifier(make_pipeline(StandardScaler(), Euclidean()))
-    np.testing.assert_array_equal(
-        inside.fit(X, y_partial).predict(X), around.fit(X, y_partial).predict(X)
-    )
-    assert cross_val_score(inside, X, y, cv=3).min() > 0.8
 
 
 def test_marks_reach_the_learner(wine):
@@ -281,17 +249,6 @@ def test_a_metric_of_rank_0_makes_all_rows_alike(rng, rule):
     assert len(set(classifier.predict(X))) == 1
 
 
-def test_the_learner_itself_is_left_alone(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH()
-    classifier = MetricClassifier(learner).fit(X, y_partial)
-    assert classifier.estimator is learner
-    assert not hasattr(learner, "components_")
-    copy = clone(classifier)
-    assert not hasattr(copy, "estimator_")
-    np.testing.assert_array_equal(copy.fit(X, y_partial).predict(X), classifier.predict(X))
-
-
 @pytest.mark.parametrize(
     ("y", "message"),
     [
@@ -314,11 +271,6 @@ def test_a_learner_of_numbers_is_refused():
     X = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(ValueError, match="MLKR learns from numbers, not from classes"):
         MetricClassifier(MLKR()).fit(X, (X[:, 0] > 0).astype(int))
-
-
-def test_an_unknown_rule_is_refused():
-    with pytest.raises(ValueError, match=r"rule must be one of .*'vote'.* got 'knn'"):
-        MetricClassifier(rule="knn").fit([[0.0], [1.0]], [0, 1])
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_wine
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
 
 import seraph
-from seraph import SERAPHCV, Marks, query_pairs
+from seraph import SERAPHCV, Marks
 from seraph._decisions import assign_folds
 from seraph._estimators import _cv
 from seraph._estimators._cv import _choose
@@ -144,25 +141,6 @@ def test_scores_are_the_mean_log_likelihood_of_pairs_within_the_fold(some_wine):
     np.testing.assert_allclose(learner.cv_results_["mean_test_score"], table.mean(axis=0))
 
 
-def test_held_out_points_are_not_seen_at_all(some_wine, monkeypatch):
-    X, y_partial, _ = some_wine
-    seen = []
-    real = _cv.learn
-
-    def watched(points, *others, **more):
-        seen.append({row.tobytes() for row in points.array})
-        return real(points, *others, **more)
-
-    monkeypatch.setattr(_cv, "learn", watched)
-    SERAPHCV(lam_factors=[1.0, 2.0], cv=3).fit(X, y_partial)
-    fold = assign_folds(PairLabels.make(len(X), y_partial), 3)
-    *folds, refit = seen
-    assert len(refit) == len(X)
-    assert len(folds) == 6
-    for number, points in enumerate(folds):
-        assert points == {row.tobytes() for row in X[fold != number // 2]}
-
-
 def test_the_full_model_is_scored_with_its_own_kappa(some_wine):
     X, y_partial, _ = some_wine
     strict = SERAPH(gamma=10.0, tol=1e-6)
@@ -284,16 +262,6 @@ def test_a_graph_is_cut_with_the_points(some_wine):
     with_graph = learner.fit(X, y_partial, graph=graph).best_score_
     empty = learner.fit(X, y_partial, graph=sparse.csr_array((100, 100))).best_score_
     assert with_graph != empty
-
-
-def test_pipelines_and_the_other_methods(some_wine):
-    X, y_partial, y = some_wine
-    learner = SERAPHCV(lam_factors=[0.5, 1.0], cv=2).fit(X, y_partial)
-    assert query_pairs(learner, X, 3).shape == (3, 2)
-    assert learner.pair_proba(X[None, :2]).shape == (1,)
-    pipeline = make_pipeline(SERAPHCV(lam_factors=[0.5, 1.0], cv=2), KNeighborsClassifier(1))
-    assert pipeline.fit(X, y).score(X, y) == 1.0
-    assert clone(pipeline).get_params()["seraphcv__cv"] == 2
 
 
 def test_bad_parameters_of_the_learner_are_refused(some_wine):

@@ -9,14 +9,13 @@ from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.datasets import make_circles
 from sklearn.decomposition import KernelPCA
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import seraph
-from seraph import SERAPHCV, Marks, classic
+from seraph import SERAPHCV, classic
 from tests.helpers.plain import SERAPH, KernelSERAPH
 
 
@@ -228,35 +227,6 @@ def test_pair_methods_agree_on_the_distance_in_feature_space(wine):
         learner.pair_distance([[0, 1]])
 
 
-def test_pairs_and_class_labels_are_merged(wine):
-    X, _, y = wine
-    i, j = np.triu_indices(10, k=1)
-    marks = np.where(y[i] == y[j], 1, -1)
-    by_pairs = KernelSERAPH(gamma=0.5, tol=1e-5).fit(X, marks=Marks(np.c_[i, j], marks, rows=X))
-    partial = np.where(np.arange(len(y)) < 10, y, -1)
-    by_class = KernelSERAPH(gamma=0.5, tol=1e-5).fit(X, partial)
-    np.testing.assert_allclose(distances(by_pairs, X), distances(by_class, X), atol=1e-3)
-
-
-def test_points_that_are_all_alike_do_not_break_anything():
-    with pytest.warns(UserWarning, match="or all points are equal"):
-        learner = KernelSERAPH().fit(np.ones((6, 2)), [0, 0, 1, 1, -1, -1])
-    np.testing.assert_array_equal(distances(learner, np.ones((3, 2))), np.zeros(3))
-
-
-def test_n_components_caps_the_rank(digits):
-    X, y_partial, _ = digits
-    learner = KernelSERAPH(gamma=0.05, n_components=2).fit(X, y_partial)
-    assert learner.transform(X).shape == (200, 2)
-
-
-def test_pipelines_and_searches(wine):
-    X, _, y = wine
-    pipeline = make_pipeline(KernelSERAPH(), KNeighborsClassifier(1))
-    search = GridSearchCV(pipeline, {"kernelseraph__gamma": [0.1, 1.0]}, cv=3).fit(X, y)
-    assert search.best_score_ > 0.8
-
-
 def test_a_search_cuts_a_precomputed_kernel_on_both_sides(wine):
     X, _, y = wine
     pipeline = make_pipeline(KernelSERAPH(kernel="precomputed"), KNeighborsClassifier(1))
@@ -287,19 +257,6 @@ def test_a_function_that_is_not_a_kernel_is_refused(wine):
     X, y_partial, _ = wine
     with pytest.raises(ValueError, match="not positive semi-definite"):
         KernelSERAPH(kernel="precomputed").fit(-rbf_kernel(X), y_partial)
-
-
-def test_results_to_doubt_give_a_warning(wine):
-    X, y_partial, _ = wine
-    with pytest.warns(UserWarning, match="rank 0.*Lower lam"):
-        KernelSERAPH(lam=1e4).fit(X, y_partial)
-    with pytest.warns(ConvergenceWarning, match="has not converged"):
-        KernelSERAPH(max_iter=1, tol=1e-9).fit(X, y_partial)
-    with (
-        pytest.warns(UserWarning, match="pairs are similar"),
-        pytest.warns(match="rank 0"),
-    ):
-        KernelSERAPH().fit(X, np.where(y_partial >= 0, 0, -1))
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])

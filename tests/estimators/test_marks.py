@@ -141,15 +141,6 @@ def test_the_probability_of_a_single_unsure_pair_becomes_its_label():
         assert learner.pair_proba([X]) == pytest.approx([q], abs=1e-5)
 
 
-def test_unsure_pairs_stay_unlabeled(data):
-    X, _, pairs, similar = data
-    labels = np.where(similar, 1.0, -1.0)
-    labels[[1, 4]] = np.nan
-    unsure = fit(SERAPH(), X, pairs=pairs, labels=labels)
-    known = ~np.isnan(labels)
-    same_metric(unsure, fit(SERAPH(), X, pairs=pairs[known], labels=labels[known]))
-
-
 def test_soft_labels_of_one_lean_do_not_warn_of_a_collapse(data, recwarn):
     X, _, pairs, _ = data
     learner = fit(SERAPH(lam=0.01), X, pairs=pairs, labels=np.full(len(pairs), 0.7))
@@ -214,12 +205,6 @@ def test_the_objective_with_triplets_is_that_of_the_oracle(data, triplets, mu, s
         assert learner.mu_ == pytest.approx((len(known) + len(triplets)) / n_unlabeled)
 
 
-def test_two_solvers_find_one_metric_from_triplets(data, triplets):
-    X = data[0]
-    found = [fit(SERAPH(solver=s, mu=0, **STRICT), X, triplets=triplets) for s in ("auto", "spg")]
-    same_metric(*found, tolerance=1e-4)
-
-
 def test_a_path_through_triplets_starts_at_zero_and_ends_at_the_fit(data, triplets):
     X = data[0]
     marks = Marks(triplets=triplets, rows=X)
@@ -254,34 +239,6 @@ def test_a_fold_holds_whole_triplets():
     assert all(len(set(fold[rows])) == 1 for rows in triplets)
     inside = labels.among(np.flatnonzero(fold == 1))
     assert len(inside.triplets) == 2
-
-
-# Checkpoints
-
-
-@pytest.mark.parametrize("changed", ["weights", "labels", "triplets"])
-def test_a_checkpoint_of_other_marks_is_refused(data, triplets, tmp_path, changed):
-    X, _, pairs, similar = data
-
-    def stop(state):
-        if state.iteration == 3:
-            raise KeyboardInterrupt
-
-    path = tmp_path / "fit.ckpt"
-    marks = {
-        "pairs": pairs,
-        "labels": np.where(similar, 0.9, 0.0),
-        "weights": np.linspace(1, 2, len(pairs)),
-        "triplets": triplets,
-    }
-    with pytest.raises(KeyboardInterrupt):
-        fit(SERAPH(checkpoint=path, callback=stop), X, **marks)
-    other = marks[changed].copy()
-    other[0] = other[0][::-1] if changed == "triplets" else 0.5
-    with pytest.raises(ValueError, match=r"another fit.*the (labels|triplets)"):
-        fit(SERAPH(checkpoint=path), X, **marks | {changed: other})
-    resumed = fit(SERAPH(checkpoint=path), X, **marks)
-    np.testing.assert_array_equal(resumed.components_, fit(SERAPH(), X, **marks).components_)
 
 
 # Marks that arrive later

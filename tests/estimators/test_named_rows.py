@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.model_selection import cross_val_score, cross_validate
+from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
@@ -125,21 +125,6 @@ def test_names_are_read_before_the_features_are_prepared(Wrapper):
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
 
 
-def test_triplets_find_their_rows_behind_a_scaler():
-    triplets = np.random.default_rng(0).permutation(N)[:30].reshape(10, 3)
-    marks = Marks(NAMES[ROWS], ALIKE, triplets=NAMES[triplets], rows=NAMES)
-    order = np.random.default_rng(1).permutation(N)
-    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH(tol=1e-6)), cv=2)
-    plain, moved = (
-        sklearn.clone(model).fit(FRAME.iloc[rows], marks=marks).estimator_[-1]
-        for rows in (np.arange(N), order)
-    )
-    assert plain.n_triplets_ == moved.n_triplets_ == 10
-    np.testing.assert_allclose(
-        moved.get_mahalanobis_matrix(), plain.get_mahalanobis_matrix(), rtol=1e-3, atol=1e-5
-    )
-
-
 def test_marks_follow_the_order_of_rows_without_names():
     """As class labels do: scikit-learn cuts both along with an array."""
     assert len(BY_NAME[::2]) == N // 2
@@ -249,30 +234,3 @@ def test_routing_takes_marks_to_the_splitter_the_learner_and_its_score(named):
         d = np.linalg.norm(Z[ROWS[:, 0]] - Z[ROWS[:, 1]], axis=1)[in_test]
         near, far = d[ALIKE[in_test]], d[~ALIKE[in_test]]
         assert score == pytest.approx(np.mean(near[:, None] < far))
-
-
-@pytest.mark.usefixtures("routing")
-def test_routing_reaches_the_learner_of_a_classifier():
-    for learner in (SERAPH(), make_pipeline(StandardScaler(), SERAPH())):
-        classifier = MetricClassifier(learner)
-        scores = cross_val_score(
-            classifier, FRAME, Y, cv=3, params={"marks": BY_NAME}, error_score="raise"
-        )
-        assert scores.mean() > 0.5
-        direct = sklearn.clone(classifier).fit(FRAME, Y, marks=BY_NAME)
-        plain = sklearn.clone(classifier).fit(FRAME, Y)
-        inner = [
-            getattr(m.estimator_, "steps", [("", m.estimator_)])[-1][1] for m in (direct, plain)
-        ]
-        assert inner[0].n_similar_ >= inner[1].n_similar_
-
-
-def test_scores_without_routing_take_marks_in_the_place_of_y():
-    scores = cross_val_score(SERAPH(), FRAME, BY_NAME, cv=MarksKFold(3), error_score="raise")
-    assert len(scores) == 3
-    assert np.all((scores >= 0) & (scores <= 1))
-    learner = SERAPH().fit(FRAME, BY_NAME)
-    assert learner.score(FRAME, BY_NAME) == learner.score(FRAME, marks=BY_NAME)
-    np.testing.assert_array_equal(
-        learner.components_, SERAPH().fit(FRAME, marks=BY_NAME).components_
-    )

@@ -407,21 +407,6 @@ def test_a_fit_that_fails_leaves_the_last_one():
         assert vars(model) == before
 
 
-def test_triplets_alone_say_nothing_about_a_threshold():
-    triplets = Marks(triplets=[[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]], rows=120)
-    with pytest.raises(ValueError, match="at least 2 held-out pairs of each kind"):
-        PairClassifier(FAST).fit(POINTS, marks=triplets)
-
-
-@pytest.mark.parametrize("kind", [True, False])
-def test_marks_of_one_kind_are_refused(kind):
-    pairs = PAIRS[kind == ALIKE]
-    counts = (len(pairs), 0) if kind else (0, len(pairs))
-    model = PairClassifier(Euclidean().fit(POINTS), cv="prefit")
-    with pytest.raises(ValueError, match="of {} and {} labeled pairs".format(*counts)):
-        model.fit(POINTS, marks=Marks(pairs, [kind] * len(pairs), rows=120))
-
-
 def test_pairs_of_another_shape_are_refused():
     model = PairClassifier(make_pipeline(StandardScaler(), GMML()), cv=2).fit(POINTS, marks=MARKS)
     for ask in (model.predict, model.predict_proba, model.pair_distance):

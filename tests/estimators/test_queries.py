@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist, pdist
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
@@ -236,15 +236,6 @@ def test_20_queries_beat_20_random_pairs_on_wine(n_tasks):
     at_random, entropy, gradient = np.mean(scores, axis=0)
     assert entropy > at_random + 0.003
     assert gradient > at_random + 0.003
-
-
-@pytest.mark.slow
-def test_20_queries_beat_20_random_pairs_on_digits():
-    X, y = load_digits(return_X_y=True)
-    scores = [after_20_answers(X / 16.0, y, 20, 150, 150, seed) for seed in range(10)]
-    at_random, entropy, gradient = np.mean(scores, axis=0)
-    assert entropy > at_random + 0.0005
-    assert gradient > at_random + 0.0005
 
 
 def test_unsure_rows_are_those_whose_class_is_least_probable(wine):

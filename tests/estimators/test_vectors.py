@@ -3,7 +3,6 @@
 import numpy as np
 import onnxruntime
 import pytest
-import torch
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -11,7 +10,7 @@ from sklearn.preprocessing import Normalizer
 
 import seraph
 from seraph import SERAPH, MetricClassifier, PairClassifier
-from seraph._sweep import PairList, PairTerms, Plan, PointsInMemory, _points, _tiles
+from seraph._sweep import PointsInMemory
 from seraph._sweep._numpy import NumpySweep
 from seraph.classic import GMML
 
@@ -77,13 +76,6 @@ def test_half_precision_becomes_single(learner):
     np.testing.assert_array_equal(a.pair_distance(PAIRS, half), b.pair_distance(PAIRS, wide))
 
 
-def test_tensors_in_half_precision_become_single():
-    for kind in (torch.float16, torch.bfloat16):
-        points = _points.to_memory(torch.tensor(X).to(kind))
-        assert points.dtype == np.float32
-        np.testing.assert_allclose(points, X, rtol=0.01, atol=0.01)
-
-
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
 def test_a_file_gives_the_same_metric_as_the_array(kind, tmp_path):
     np.save(tmp_path / "X.npy", X.astype(kind))
@@ -95,29 +87,9 @@ def test_a_file_gives_the_same_metric_as_the_array(kind, tmp_path):
     np.testing.assert_array_equal(mapped, X.astype(kind))
 
 
-def test_points_are_copied_once(monkeypatch):
+def test_points_are_copied_once():
     """Coordinates hold the only copy, and a sweep over rows in their own order shares it."""
     coordinates = PointsInMemory(X).coordinates()
     nothing = np.empty(0, dtype=np.intp)
     assert coordinates.with_first(nothing) is coordinates.array
     assert NumpySweep(coordinates.array).X is coordinates.array
-
-    whole = coordinates.covariance
-    monkeypatch.setattr(_points, "_ROWS", 7)
-    np.testing.assert_allclose(PointsInMemory(X).coordinates().covariance, whole, rtol=1e-12)
-
-
-def test_products_in_parts_change_nothing(monkeypatch):
-    pairs = np.sort(np.argwhere(np.triu(np.ones((40, 40)), 1)), axis=1)[::3]
-    none = np.empty((0, 2), dtype=np.intp)
-    codes = np.empty(0, dtype=np.intp)
-    plan = Plan(listed=PairList.of(pairs), weight=2.0)
-    terms = PairTerms(codes, none, np.empty(0), 1.0, 0.1, plan=plan)
-    P = RNG.normal(size=(3, 8))
-    sweep = NumpySweep(X[:40].astype(np.float64))
-    expected = [sweep(P, terms, wrt) for wrt in ("metric", "factor", "threshold")]
-    monkeypatch.setattr(_tiles, "_PRODUCT_NUMBERS", 24)
-    found = [sweep(P, terms, wrt) for wrt in ("metric", "factor", "threshold")]
-    for (value, gradient), (one, whole) in zip(found, expected, strict=True):
-        assert value == one
-        np.testing.assert_allclose(gradient, whole, rtol=1e-10, atol=1e-12)

@@ -39,3 +39,17 @@ def assert_refused(done):
     assert done.err.count("\n") == 1
     assert done.err.endswith("\n")
     assert "Traceback" not in done.err
+
+
+def ok(*arguments):
+    """Run a command that must succeed."""
+    done = seraph(*arguments)
+    assert done.code == 0, done.err
+    return done
+
+
+def refusal(*arguments):
+    """Return the line with which a command is refused."""
+    done = seraph(*arguments)
+    assert_refused(done)
+    return done.err

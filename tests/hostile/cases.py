@@ -11,16 +11,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 import seraph
-from seraph import (
-    SERAPH,
-    Marks,
-    MetricClassifier,
-    PairClassifier,
-    datasets,
-    load,
-    plot,
-    save,
-)
+from seraph import SERAPH, Marks, MetricClassifier, PairClassifier, datasets, load, plot, save
 from seraph.persist import to_onnx
 from tests.hostile import inputs
 from tests.hostile.commands import a_command

@@ -10,14 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 import seraph
-from seraph import (
-    SERAPH,
-    KernelSERAPH,
-    MetricClassifier,
-    PairClassifier,
-    classic,
-    seraph_path,
-)
+from seraph import SERAPH, KernelSERAPH, MetricClassifier, PairClassifier, classic, seraph_path
 from seraph._solvers import SOLVERS
 from tests.helpers.trial import check_metric
 from tests.hostile import inputs

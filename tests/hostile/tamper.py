@@ -23,14 +23,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from seraph import (
-    SERAPH,
-    SERAPHCV,
-    KernelSERAPH,
-    MetricClassifier,
-    PairClassifier,
-    load,
-)
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricClassifier, PairClassifier, load
 from seraph.classic import ITML, LMNN, Euclidean
 from seraph.persist._parts import change_parts, to_file
 from seraph.persist._trusted import is_object

@@ -1,41 +1,10 @@
-"""The command line under Ctrl-C, and text that a spreadsheet would compute."""
-
-import os
-import subprocess
-import sys
+"""Text that a spreadsheet would compute."""
 
 import pandas as pd
 import pytest
 
 from seraph._apps.cli._tables._write import csv_bytes
 from tests.helpers.command import seraph
-
-SCRIPT = "import sys\nfrom seraph.__main__ import main\nsys.exit(main())\n"  # as pip makes it
-
-
-@pytest.mark.parametrize(
-    ("package", "way"),
-    [("numpy", "module"), ("numpy", "script"), ("typer", "module")],
-)
-def test_an_interrupt_while_importing_shows_one_line(tmp_path, package, way):
-    # A package that raises what Ctrl-C raises, at a moment that a test can choose.
-    (tmp_path / package).mkdir()
-    (tmp_path / package / "__init__.py").write_text("raise KeyboardInterrupt\n")
-    script = tmp_path / "seraph"
-    script.write_text(SCRIPT)
-    command = ["-m", "seraph"] if way == "module" else [script]
-    paths = [tmp_path, *filter(None, sys.path)]
-    done = subprocess.run(
-        [sys.executable, *command, "demo", "--samplings", "1"],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 130
-    assert done.stdout == ""
-    assert done.stderr == "seraph: interrupted before any file was written.\n"
 
 
 def test_cells_that_a_spreadsheet_computes_are_written_as_they_are_with_a_note():

@@ -1,4 +1,4 @@
-"""The dense formula beside the fits: right by differences, and what it allows for rounding."""
+"""The dense formula beside the fits: that of the loop over pairs, and right by differences."""
 
 import numpy as np
 import pytest
@@ -33,21 +33,3 @@ def test_the_gradient_is_that_of_differences(points, rng):
 
     slope = (at(A + h * H).value - at(A - h * H).value) / (2 * h)
     assert np.vdot(at(A).gradient, H) == pytest.approx(slope, rel=1e-6)
-
-
-def test_marks_add_up_and_classes_settle_them():
-    weight, share = told_of(
-        np.array([0, 0, -1]), [(0, 1), (1, 2), (2, 1)], [0.0, 1.0, 0.5], [9.0, 1.0, 3.0]
-    )
-    assert weight.tolist() == [1.0, 0.0, 4.0]
-    assert share.tolist() == [1.0, 0.0, 0.625]
-
-
-def test_rounding_is_allowed_for_where_eta_is_huge_and_hardly_elsewhere(points, rng):
-    P = rng.normal(size=(2, 3))
-    plain = Dense(points, P, signs_of(CODES), **WEIGHTS)
-    assert plain.blur < 1e-12 * plain.pull
-    lengths = np.linalg.norm((points[5] - points[6]) @ P.T)
-    Q = P * 1e6 / lengths  # a pair at the threshold, where the slope is steep
-    huge = Dense(points, Q, signs_of(CODES), eta=1e12, mu=0.3, lam=0.7)
-    assert 1e-6 * huge.pull < huge.blur < 1e-2 * huge.pull

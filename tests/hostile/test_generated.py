@@ -20,7 +20,7 @@ from tests.hostile.fits import ESTIMATORS
 from tests.hostile.others import CALLED, NOTHING_TO_TRY, STAND_INS
 from tests.hostile.values import JUNK, some_parameters, values_of
 
-FEW, ALL, BLOCK = 80, 10_000, 100
+FEW, ALL, BLOCK = 120, 10_000, 100
 
 
 def kind_of(number):

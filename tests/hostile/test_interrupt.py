@@ -113,8 +113,6 @@ MOMENTS = {
     "atexit": (0, ""),
     "end of the interpreter": (0, ""),
 }
-# Before the command has chosen what to do.
-SLOW_TO_START = {"first line", "code from a text", "import"}
 
 
 @pytest.fixture(scope="module")
@@ -159,18 +157,6 @@ def made(tmp_path_factory):
 
 
 TRANSFORM = ("transform", "m.skops", "data.npy", "-o", "out.csv")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("moment", sorted(set(MOMENTS) - SLOW_TO_START))
-def test_an_interrupted_transform_says_what_was_written(struck, made, moment):
-    (made / "out.csv").unlink(missing_ok=True)
-    done = struck(made, moment, *TRANSFORM)
-    code, line = MOMENTS[moment]
-    assert done.stderr == line
-    assert done.returncode == code
-    assert (made / "out.csv").exists() == (line != BEFORE)
-    assert not [path for path in made.iterdir() if path.name.startswith(".")]
 
 
 @pytest.mark.slow

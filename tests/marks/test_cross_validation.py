@@ -1,6 +1,5 @@
 """Every search and cross-validation of scikit-learn gives each fold its own marks."""
 
-import copy
 import itertools
 from typing import ClassVar
 
@@ -262,37 +261,6 @@ def test_a_split_by_hand_cuts_marks_too():
     train, test, marks, other = train_test_split(X, MARKS, random_state=0)
     Spy().fit(train, marks=marks).score(test, marks=other)
     assert_each_got_its_own(n=2)
-
-
-class Copying(BaseEstimator):
-    """A wrapper that copies its arguments before it passes them on."""
-
-    def __init__(self, estimator, duplicate):
-        self.estimator = estimator
-        self.duplicate = duplicate
-
-    def fit(self, X, y=None, *, marks=None):
-        given = self.duplicate(marks if y is None else y)
-        self.estimator_ = clone(self.estimator).fit(X.copy(), marks=given)
-        return self
-
-    def score(self, X, y=None):
-        return self.estimator_.score(X, self.duplicate(y))
-
-
-def nothing(estimator, X):
-    return 0.0
-
-
-@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda marks: clone(marks, safe=False)])
-def test_a_wrapper_that_copies_its_arguments_changes_nothing(duplicate):
-    cross_val_score(Copying(Spy(), duplicate), X, MARKS, **STRICT)
-    assert_each_got_its_own(n=6)
-    Spy.seen.clear()
-    cross_validate(
-        Copying(Spy(), duplicate), X, params={"marks": NAMED}, scoring=nothing, **STRICT
-    )
-    assert_each_got_its_own(n=3)
 
 
 def test_marks_about_another_number_of_rows_are_refused_in_every_fold():

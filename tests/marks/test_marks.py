@@ -432,19 +432,6 @@ def test_what_marks_are_is_shown():
 # Adding
 
 
-def test_marks_of_the_same_rows_add_up():
-    one = Marks([[0, 1], [2, 3]], [1, 0.5], rows=5)
-    two = Marks([[1, 0], [3, 4]], [1, -1], triplets=[[0, 1, 2]], rows=5)
-    expected = Marks(
-        [[0, 1], [2, 3], [3, 4]],
-        [1, 0.5, 0],
-        weights=[2, 1, 1],
-        triplets=[[0, 1, 2]],
-        rows=5,
-    )
-    assert one + two == expected
-
-
 def test_only_marks_of_the_same_rows_can_be_added():
     for other in (sample(6), by_name(), by_name()[::-1]):
         with pytest.raises(ValueError, match="Only marks about the same rows can be added"):

@@ -200,14 +200,6 @@ def test_a_large_group_costs_a_few_marks_of_each_row():
     assert counts.max() <= 25
 
 
-def test_two_large_clusters_that_were_joined_cost_a_few_marks_of_each_row():
-    before = np.arange(20_000) % 2
-    marks = Marks.from_corrections(before, np.zeros(20_000), rows=20_000)
-    sure = marks.labels == 1.0
-    assert sure.sum() == 10 * 10_000
-    assert np.all(before[marks.pairs[sure, 0]] != before[marks.pairs[sure, 1]])
-
-
 def test_a_popular_query_costs_a_few_triplets_of_each_chosen_row():
     shown = np.arange(1, 2001)
     marks = Marks.from_feedback(np.zeros(2000), shown, shown % 2 == 0, rows=2001, triplets=3)
@@ -216,21 +208,6 @@ def test_a_popular_query_costs_a_few_triplets_of_each_chosen_row():
     assert np.all((query == 0) & (chosen % 2 == 0) & (other % 2 == 1))
     assert len(np.unique(marks.triplets, axis=0)) == 3000
     assert np.bincount(other).max() <= 2 * 3
-
-
-def test_two_large_classes_cost_a_few_marks_of_each_row():
-    y = np.arange(20_000) % 2
-    marks = Marks.from_classes(y, rows=20_000)
-    same = y[marks.pairs[:, 0]] == y[marks.pairs[:, 1]]
-    assert np.array_equal(marks.labels == 1.0, same)
-    assert same.sum() <= 200_000
-    assert (~same).sum() <= 200_000
-
-
-def test_a_log_costs_one_mark_of_each_line():
-    shown = np.arange(1, 10_001)
-    marks = Marks.from_feedback(np.zeros(10_000), shown, shown % 2 == 0, rows=10_001)
-    assert len(marks.pairs) == 10_000
 
 
 HALVES = np.arange(10_000) % 2

@@ -88,6 +88,7 @@ def test_a_cut_matrix_loses_as_little_of_the_squared_distances_as_any(unit_lengt
         random = np.linalg.qr(RNG.normal(size=(6, k)))[0]
         assert kept >= np.sum(pdist(Z @ random) ** 2) * (1 - 1e-9)
     np.testing.assert_allclose(pdist(points @ W), pdist(Z), rtol=1e-9)
+    assert to_matrix(model, n_components=1, X=X[:2]).shape == (6, 1)  # the fewest that differ
 
 
 def test_what_is_no_linear_map_is_refused():
@@ -112,6 +113,7 @@ def test_what_is_no_linear_map_is_refused():
         ({"n_components": 7, "X": X}, "from 1 to 6"),
         ({"n_components": 0, "X": X}, "from 1 to 6"),
         ({"n_components": True, "X": X}, "from 1 to 6"),
+        ({"n_components": 2, "X": X[:1]}, "minimum of 2 is required"),
         ({"n_components": 2, "X": X[:, :5]}, "X has 5 features, but the model was fitted on 6"),
         ({"n_components": 2, "X": np.full_like(X, np.nan)}, "contains NaN"),
         ({"dtype": "int8"}, "dtype must be float32 or float64"),

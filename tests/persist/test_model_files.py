@@ -6,7 +6,6 @@ import io
 import json
 import pickle
 import re
-import subprocess
 import sys
 import tracemalloc
 import zipfile
@@ -236,15 +235,6 @@ def test_all_attributes_come_back(fitted, tmp_path):
     for name, value in vars(learner).items():
         np.testing.assert_equal(vars(again)[name], value)
         assert type(vars(again)[name]) in (type(value), bool)  # numpy's bool becomes Python's
-
-
-def test_a_search_tree_is_rebuilt(fitted, tmp_path):
-    model = fitted(make_pipeline(SERAPH(), KNeighborsClassifier(algorithm="kd_tree")))
-    path = seraph.save(model, tmp_path / "model.skops")
-    again = seraph.load(path)[-1]
-    assert again._fit_method == "kd_tree"
-    assert type(again._tree) is type(model[-1]._tree)
-    assert b"kd_tree.KDTree" not in zipfile.ZipFile(path).read("schema.json")
 
 
 def test_every_public_estimator_is_on_the_list():
@@ -503,24 +493,6 @@ def test_a_truncated_file_is_refused(file):
             seraph.load(file)
 
 
-@pytest.mark.filterwarnings("ignore:.*was saved by")
-def test_a_damaged_byte_is_found_or_harmless(file, learner, wine, rng):
-    X = wine[0]
-    whole = file.read_bytes()
-    found = 0
-    for place in rng.integers(len(whole), size=150):
-        damaged = bytearray(whole)
-        damaged[place] ^= 1 << rng.integers(8)
-        file.write_bytes(damaged)
-        try:
-            again = seraph.load(file)
-        except ValueError:
-            found += 1
-        else:
-            assert_same(learner, again, X)
-    assert found > 75
-
-
 @pytest.mark.parametrize(
     ("model", "name"),
     [
@@ -630,13 +602,6 @@ def test_a_plain_skops_file_has_no_versions(learner, wine, tmp_path):
     assert_same(seraph.load(path), learner, wine[0])
 
 
-@pytest.fixture
-def small_limits(monkeypatch):
-    """Limits that a test reaches quickly."""
-    monkeypatch.setattr(_archive, "_BYTES", 2**20)
-    monkeypatch.setattr(_archive, "_TEXT_BYTES", 2**16)
-
-
 def deflate(path, name, content, declared=None):
     """Replace an entry of an archive by one that shrinks, perhaps with a false size."""
     rewrite(path, {name: b""})
@@ -661,12 +626,9 @@ def zeros(n):
     return content.getvalue()
 
 
-@pytest.mark.usefixtures("small_limits")
 @pytest.mark.parametrize("name", ["versions.json", "schema.json", "array", "photo.txt"])
 def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_read(name, file):
-    content = zeros(2**18) if name == "array" else b" " * 2**22
-    deflate(file, array_in(file) if name == "array" else name, content)
-    assert file.stat().st_size < 2**16
+    deflate(file, array_in(file) if name == "array" else name, b" ", declared=2**29)
     for read in (seraph.load, persist.read_versions):
         with pytest.raises(ValueError, match=r"learner\.skops cannot be read.*unpack to"):
             read(file)
@@ -683,20 +645,19 @@ def test_no_more_is_unpacked_than_the_archive_declares(file):
         tracemalloc.stop()
 
 
-@pytest.mark.usefixtures("small_limits")
 def test_a_file_cannot_load_one_array_a_thousand_times(file):
     schema = read_schema(file)
     attributes = schema["content"]["content"]
     node = attributes["components_"]
-    attributes |= {f"components_{i}": node | {"__id__": -i} for i in range(50)}
+    attributes |= {f"components_{i}": node | {"__id__": -i} for i in range(1200)}
     rewrite(file, {"schema.json": json.dumps(schema)})
     deflate(file, node["file"], zeros(2**15))
     with pytest.raises(ValueError, match=r"learner\.skops cannot be read.*unpack to"):
         seraph.load(file)
 
 
-@pytest.mark.usefixtures("small_limits")
-def test_a_model_of_zeros_loads_again(learner, tmp_path):
+def test_a_model_of_zeros_loads_again(learner, tmp_path, monkeypatch):
+    monkeypatch.setattr(_archive, "_BYTES", 2**20)  # the model has more
     learner = copy.copy(learner)
     learner.components_ = learner.learned_components_ = np.zeros((2, 2**17))
     learner.n_features_in_ = 2**17
@@ -712,24 +673,21 @@ def test_a_device_that_never_ends_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("library", "then", "now", "warns"),
+    ("library", "then", "warns"),
     [
-        ("seraph", "0.2.0", "0.1.0.dev0", True),
-        ("seraph", "1.0", "0.9", True),
-        ("seraph", "2.1", "1.0", True),
-        ("scikit-learn", "2.0", "1.6.0", True),
-        ("seraph", "0.1.0", "0.1.9", False),
-        ("seraph", "1.0", "1.4", False),
-        ("scikit-learn", "1.6.0", "1.20.1", False),
-        ("numpy", "1.26.0", "2.4", False),
+        ("seraph", "0.9", True),
+        ("seraph", "2.1", True),
+        ("scikit-learn", "2.0", True),
+        ("seraph", "1.99.1", False),
+        ("scikit-learn", "1.0.2", False),
+        ("numpy", "0.1", False),
     ],
 )
-def test_another_major_version_warns(library, then, now, warns, file, monkeypatch, recwarn):
-    here = persist.read_versions(file) | {library: now}
-    monkeypatch.setattr("seraph.persist._model_files._versions_here", lambda: here)
+def test_another_major_version_warns(library, then, warns, file, recwarn):
+    here = persist.read_versions(file)
     seraph.load(rewrite(file, {"versions.json": json.dumps(here | {library: then})}))
     assert [warning.filename for warning in recwarn] == [__file__] * warns
-    both = f"saved by {library} {then}, and this is {library} {now}"
+    both = f"saved by {library} {then}, and this is {library} {here[library]}"
     assert all(both in str(warning.message) for warning in recwarn)
 
 
@@ -757,12 +715,3 @@ def test_without_skops_the_extra_is_named(monkeypatch, tmp_path):
     for call in (lambda: seraph.save(SERAPH(), tmp_path / "a"), lambda: seraph.load("a")):
         with pytest.raises(ImportError, match=r"pip install 'seraph-learn\[save\]'"):
             call()
-
-
-def test_importing_seraph_loads_no_optional_package():
-    code = (
-        "import sys, seraph; "
-        "print([m for m in ('skops', 'onnx', 'skl2onnx', 'torch') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

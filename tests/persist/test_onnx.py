@@ -26,18 +26,10 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 from sklearn.utils.fixes import parse_version
 
-import seraph
-from seraph import (
-    SERAPH,
-    SERAPHCV,
-    KernelSERAPH,
-    Marks,
-    MetricClassifier,
-    PairClassifier,
-    classic,
-)
-from seraph.persist import _graphs, to_onnx
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, MetricClassifier, PairClassifier, classic
+from seraph.persist import to_onnx
 from tests.helpers.quick import few
+from tests.persist.test_model_files import labels_for
 
 MAPS = [
     SERAPH(),
@@ -68,14 +60,6 @@ CLASSIFIERS = [
 ]
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-def labels_for(model, wine):
-    """Labels of some rows; of all, for a plain classifier, to which -1 is a class."""
-    _, y_partial, y = wine
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    own = isinstance(last, MetricClassifier)
-    return y if is_classifier(last) and not own else y_partial
 
 
 class Doubled(TransformerMixin, BaseEstimator):
@@ -125,6 +109,14 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
         np.testing.assert_array_equal(label, model.predict(rows))
         np.testing.assert_allclose(probabilities, model.predict_proba(rows), atol=1e-5)
         assert probabilities.dtype == dtype
+
+
+@pytest.mark.parametrize("last", [SGDClassifier(random_state=0), LinearRegression()], ids=repr)
+def test_a_graph_without_probabilities_predicts_as_the_model_does(last, wine):
+    X, _, y = wine
+    model = make_pipeline(SERAPH(max_iter=5), last).fit(X, y)
+    predicted = np.ravel(run(to_onnx(model, X, dtype="float64"), X)[0])
+    np.testing.assert_allclose(predicted, model.predict(X), atol=1e-5)
 
 
 def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata(wine):
@@ -381,15 +373,6 @@ def test_anything_but_a_fitted_model_is_refused(wine):
         to_onnx(SERAPH().fit(X, y_partial), X, dtype="int64")
 
 
-def test_a_loaded_model_makes_the_same_graph(wine, tmp_path):
-    X, y_partial, _ = wine
-    model = MetricClassifier(KernelSERAPH()).fit(X, y_partial)
-    again = seraph.load(seraph.save(model, tmp_path / "model.skops"))
-    X = X.astype(np.float32)
-    for a, b in zip(run(to_onnx(model, X), X), run(to_onnx(again, X), X), strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 @pytest.mark.parametrize("package", ["onnx", "skl2onnx"])
 def test_without_the_packages_the_extra_is_named(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
@@ -411,55 +394,17 @@ def test_the_graph_of_a_kernel_is_exact_on_features_of_any_scale(kernel, scale, 
     np.testing.assert_allclose(Z, exact, rtol=tolerance, atol=tolerance * np.abs(exact).max())
 
 
-def test_a_graph_that_differs_from_its_model_is_refused(wine):
+@pytest.mark.parametrize("runtime", ["onnxruntime", "reference"])
+def test_a_graph_that_differs_from_its_model_is_refused(runtime, wine, monkeypatch):
     X, y_partial, _ = wine
+    if runtime == "reference":  # which onnx itself has
+        monkeypatch.setitem(sys.modules, "onnxruntime", None)
     far = 1e7 + X  # in float32, nothing is left of X
     model = make_pipeline(StandardScaler(), SERAPH()).fit(far, y_partial)
     with pytest.raises(ValueError, match=r"differs.* step \w+: .*dtype=\"float64\""):
         to_onnx(model, far, dtype="float32")
     (Z,) = run(to_onnx(model, far, dtype="float64"), far)
     np.testing.assert_allclose(Z, model.transform(far), atol=1e-6)
-
-
-@pytest.mark.parametrize("without", [(), ("onnxruntime",)], ids=["onnxruntime", "reference"])
-@pytest.mark.parametrize(
-    "model",
-    [
-        SERAPH(max_iter=5),
-        make_pipeline(StandardScaler(), PCA(5), SERAPH(max_iter=5), StandardScaler()),
-        KernelSERAPH(SERAPH(max_iter=5)),
-        MetricClassifier(SERAPH(max_iter=5)),
-        make_pipeline(SERAPH(max_iter=5), LogisticRegression()),
-        make_pipeline(SERAPH(max_iter=5), SGDClassifier(random_state=0)),
-        make_pipeline(SERAPH(max_iter=5), LinearRegression()),
-    ],
-    ids=lambda m: " ".join(str(m).split())[:70],
-)
-def test_every_graph_is_compared_with_its_model(model, without, monkeypatch, wine):
-    X, _y_partial, _ = wine
-    model = clone(model).fit(X, labels_for(model, wine))
-    for package in without:
-        monkeypatch.setitem(sys.modules, package, None)
-    assert to_onnx(model, X).graph.input[0].name == "X"
-    convert_linear = _graphs.convert_linear
-    monkeypatch.setattr(
-        _graphs,
-        "convert_kernel" if isinstance(model, KernelSERAPH) else "convert_linear",
-        lambda scope, operator, container: convert_linear(scope, _Turned(operator), container),
-    )
-    with pytest.raises(ValueError, match="differs"):
-        to_onnx(model, X)
-
-
-class _Turned:
-    """An operator whose learner has another metric."""
-
-    def __init__(self, operator):
-        self.inputs, self.outputs = operator.inputs, operator.outputs
-        learner = operator.raw_operator
-        rank, m = len(learner.get_feature_names_out()), learner.n_features_in_
-        self.raw_operator = SERAPH()
-        self.raw_operator.components_ = np.random.default_rng(0).normal(size=(rank, m))
 
 
 @pytest.mark.parametrize("rule", ["mean", "nearest"])

@@ -1,7 +1,6 @@
 """Displays: properties that all of them share."""
 
 import inspect
-import subprocess
 import sys
 
 import numpy as np
@@ -254,11 +253,6 @@ def test_labels_of_any_type_become_codes_and_names(labels, codes, names):
 def test_there_must_be_one_label_per_point():
     with pytest.raises(ValueError, match="y has 2 labels and X has 3 rows"):
         class_codes([0, 1], 3)
-
-
-def test_matplotlib_is_imported_only_for_drawing():
-    code = "import sys, seraph; assert 'matplotlib' not in sys.modules"
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)

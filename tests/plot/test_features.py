@@ -83,3 +83,6 @@ def test_names_come_from_the_user_the_learner_or_are_made_up(wine):
     assert names(named, frame, feature_names=["p", "q", "r"]) == ["p", "q", "r"]
     with pytest.raises(ValueError, match="2 names, but there are 3 features"):
         names(plain, X, feature_names=["p", "q"])
+    for bad in (2.5, np.array(7)):
+        with pytest.raises(ValueError, match="feature_names must be a list of names"):
+            names(plain, X, feature_names=bad)

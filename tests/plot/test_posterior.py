@@ -1,7 +1,6 @@
 """PosteriorDisplay: how certain the model is about the pairs."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import ks_2samp
 
@@ -54,36 +53,6 @@ def test_a_pair_that_is_known_twice_counts_once(wine):
     counts = learner.n_similar_, learner.n_dissimilar_, learner.n_unlabeled_
     found = display.similar, display.dissimilar, display.unlabeled
     assert tuple(map(len, found)) == counts
-
-
-def test_an_empty_list_of_pairs_is_accepted(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X, y_partial)
-    display = PosteriorDisplay.from_estimator(
-        learner, X, y_partial, marks=Marks([], [], rows=X), ax=some_axes()
-    )
-    assert len(display.unlabeled) == learner.n_unlabeled_
-
-
-def test_marks_by_name_find_their_rows_in_a_frame(wine):
-    X, _, y = wine
-    names = np.array([f"wine {k}" for k in range(len(X))])
-    pairs = np.array([[0, 1], [5, 2], [7, 30], [60, 40]])
-    table = pd.DataFrame(X, index=names)
-    marks = Marks(names[pairs], y[pairs[:, 0]] == y[pairs[:, 1]], rows=names[::-1])
-    learner = SERAPH().fit(table, marks=marks)
-    display = PosteriorDisplay.from_estimator(learner, table, marks=marks, ax=some_axes())
-    alike = pairs[y[pairs[:, 0]] == y[pairs[:, 1]]]
-    np.testing.assert_allclose(np.sort(display.similar), np.sort(learner.pair_proba(X[alike])))
-
-
-def test_marks_must_be_about_the_rows(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X, y_partial)
-    with pytest.raises(ValueError, match="marks are about 3 rows, but X has"):
-        PosteriorDisplay.from_estimator(learner, X, marks=Marks([[0, 1]], [1], rows=3))
-    with pytest.raises(TypeError, match=r"marks must be a seraph\.Marks"):
-        PosteriorDisplay.from_estimator(learner, X, marks=[[0, 1]])
 
 
 def test_a_sample_of_many_pairs_is_seeded_and_fair(digits):

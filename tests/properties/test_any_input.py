@@ -1,8 +1,11 @@
-"""Whatever comes in, a sound metric comes out, or an error that says what is wrong."""
+"""What is wrong is refused in words, and what came in is left as it was.
+
+That anything else gives a sound metric or such an error is for tests/hostile.
+"""
 
 import numpy as np
 import pytest
-from hypothesis import event, given
+from hypothesis import given
 
 from seraph import SERAPH, Marks
 from tests.helpers.strategies import (
@@ -16,7 +19,7 @@ from tests.helpers.strategies import (
     sound_cases,
     spoiled,
 )
-from tests.helpers.trial import attempt, check_metric
+from tests.helpers.trial import attempt
 
 WRONG = [
     (part, flaw)
@@ -28,23 +31,6 @@ WRONG = [
     ]
     for flaw in flaws
 ]
-
-
-@given(case=cases(), parameters=parameters())
-def test_a_fit_gives_a_sound_metric_or_says_what_is_wrong(case, parameters):
-    arguments = case.arguments
-    learner = attempt(lambda: SERAPH(**parameters).fit(**arguments))
-    if isinstance(learner, Exception):
-        event(f"refused: {str(learner)[:40]}")
-        return
-    event("fitted")
-    check_metric(learner, arguments["X"])
-    assert np.isfinite(learner.objective_)
-    assert np.isfinite(learner.optimality_gap_)
-    assert np.all(np.isfinite(learner.history_["objective"]))
-    assert np.isfinite([learner.mu_, learner.lam_, learner.eta_, learner.kappa_]).all()
-    n = case.table.n
-    assert learner.n_similar_ + learner.n_dissimilar_ + learner.n_unlabeled_ == n * (n - 1) // 2
 
 
 @pytest.mark.parametrize(("part", "flaw"), WRONG)

@@ -14,14 +14,7 @@ from sklearn.base import clone
 from seraph import Marks
 from tests.helpers.em import em
 from tests.helpers.plain import SERAPH
-from tests.helpers.strategies import (
-    DISGUISES,
-    ROW_FORMS,
-    SIGN_FORMS,
-    examples,
-    seeds,
-    sound_cases,
-)
+from tests.helpers.strategies import DISGUISES, ROW_FORMS, SIGN_FORMS, examples, seeds, sound_cases
 from tests.helpers.trial import attempt
 
 SETTINGS = st.sampled_from(

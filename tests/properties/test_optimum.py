@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import pdist, squareform
 
-from seraph import SERAPH, seraph_path
+from seraph import SERAPH
 from tests.helpers.oracle import entropy, log_likelihood
 from tests.helpers.strategies import examples, seeds, sound_cases
 from tests.helpers.trial import attempt
@@ -88,17 +88,3 @@ def test_no_metric_is_better_than_the_certificate_allows(case, seed, factor):
     ):
         room = learner.optimality_gap_ * learner.lam_ * (np.sum(P**2) + np.sum(other**2))
         assert value(case, other, mu=0.0, lam=learner.lam_) <= learner.objective_ + room + 1e-9
-
-
-@examples(5)
-@given(case=sound_cases(), n_lams=st.integers(1, 6), eps=st.sampled_from([0.3, 0.01]))
-def test_a_path_leads_through_the_metrics_that_a_fit_finds(case, n_lams, eps):
-    strict = {"mu": 0.0, "tol": 1e-6, "max_iter": 3000}
-    path = attempt(
-        lambda: seraph_path(n_lams=n_lams, eps=eps, learner=SERAPH(**strict), **case.arguments)
-    )
-    assert path.converged.all()
-    for lam, P, best in zip(path.lams, path.components, path.objectives, strict=True):
-        learner = fit(case, lam=lam, **strict)
-        assert learner.objective_ == pytest.approx(best, rel=1e-4, abs=1e-4)
-        assert value(case, P, mu=0.0, lam=lam) == pytest.approx(best, rel=1e-6, abs=1e-6)

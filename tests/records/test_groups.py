@@ -41,11 +41,11 @@ def test_groups_are_numbered_by_their_first_rows():
     assert groups.tolist() == [0, 1, 1, 0, -1, -1]
 
 
-def test_rows_that_hang_together_by_too_many_are_parted(monkeypatch):
-    monkeypatch.setattr("seraph.records._groups._LARGEST", 4)
-    pairs = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]
-    assert groups_of([0.0, 0.1, 0.2, 1.0, 1.1, 1.2], pairs, 0.4).tolist() == [0, 0, 0, 1, 1, 1]
-    assert groups_of(np.zeros(6), pairs, 0.4).tolist() == [0] * 6
+def test_rows_that_hang_together_by_too_many_are_parted():
+    chain = np.column_stack([np.arange(599), np.arange(1, 600)])
+    places, none = np.r_[np.linspace(0.0, 0.2, 300), np.linspace(1.0, 1.2, 300)], Marks(rows=600)
+    assert groups_of(places, chain, 0.4, none).tolist() == [0] * 300 + [1] * 300
+    assert groups_of(np.zeros(600), chain, 0.4, none).tolist() == [0] * 600
 
 
 def test_no_accepted_pair_gives_no_group():

@@ -8,7 +8,7 @@ from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
-from seraph._sweep import PointsInMemory, _plan
+from seraph._sweep import PointsInMemory
 from tests.helpers.quick import few
 
 
@@ -112,13 +112,3 @@ def test_a_misleading_sample_only_costs_time():
     exact = low_rank(F, P, **options)
     assert found.converged
     assert found.value == pytest.approx(exact.value, rel=1e-6)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("listed", "share"), [(10**9, 0.131), (1 << 20, 0.256)])
-def test_sampled_pairs_are_sampled_again(monkeypatch, listed, share):
-    monkeypatch.setattr(_plan, "_LISTED", listed)  # in a list, or in tiles
-    X, y = classes(n=4000)
-    learner = SERAPH(backend="numpy", unlabeled_pairs=2_000_000, random_state=0).fit(X, y)
-    assert learner.converged_
-    assert set(np.round(learner.history_["share"], 3)) <= {share, 1.0}

@@ -26,7 +26,6 @@ from seraph._sweep import (
     Posterior,
     _choose,
     _dask,
-    _plan,
     _tasks,
 )
 from seraph._sweep._chunks import ChunkedPoints
@@ -321,18 +320,14 @@ def test_the_other_learners_run_on_a_cluster(client, data, learn):
 # The cluster
 
 
-def test_a_fit_without_a_client_starts_a_cluster_and_closes_it(data, expected, monkeypatch):
+def test_a_fit_without_a_client_starts_a_cluster_and_closes_it(data, expected):
     X, y, marked = data
     seen = []
-
-    class Watched(_dask.DaskSweep):
-        def __call__(self, *request):
-            seen.append(default_client())
-            return super().__call__(*request)
-
-    monkeypatch.setattr(_dask, "DaskSweep", Watched)
     before = set(threading.enumerate())
-    learner = SERAPH(backend="dask", n_jobs=2, **FEW).fit(X, y, marks=marked)
+    learner = SERAPH(
+        backend="dask", n_jobs=2, callback=lambda state: seen.append(default_client()), **FEW
+    )
+    learner.fit(X, y, marks=marked)
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
     assert len(set(seen)) == 1
     assert seen[0].status == "closed"
@@ -346,15 +341,12 @@ def test_a_fit_without_a_client_starts_a_cluster_and_closes_it(data, expected, m
             assert not thread.is_alive(), thread
 
 
-def test_a_failed_fit_closes_its_cluster(data, monkeypatch):
-    X, y, _ = data
-
-    def fail(self, *request):
+def test_a_failed_fit_closes_its_cluster(data):
+    def fail(state):
         raise RuntimeError("no sum today")
 
-    monkeypatch.setattr(_dask.DaskSweep, "__call__", fail)
     with pytest.raises(RuntimeError, match="no sum today"):
-        SERAPH(backend="dask").fit(X, y)
+        SERAPH(backend="dask", callback=fail).fit(*data[:2])
     with pytest.raises(ValueError, match="No client"):
         default_client()
 
@@ -397,19 +389,6 @@ def test_a_fit_survives_the_death_of_a_worker(processes, data, expected, monkeyp
     np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
 
 
-@pytest.mark.slow
-def test_tasks_have_names_for_the_dashboard(client, small_parts, data):
-    X, y, marked = data
-
-    def names(dask_scheduler):
-        return list(dask_scheduler.task_prefixes)
-
-    SERAPH(**FEW).fit(da.from_array(X, chunks=(33, 6)), y, marks=marked)
-    shown = set(client.run_on_scheduler(names))
-    ours = {"moments", "merge", "points", "rows", "differences", "tile", "pairs", "factor", "sum"}
-    assert {f"seraph-{name}" for name in ours} <= shown
-
-
 def test_nothing_is_left_on_the_cluster(client, data):
     X, y, _ = data
 
@@ -446,23 +425,6 @@ def test_points_are_read_once_for_their_moments_and_once_to_be_held(client, smal
     assert set(READS.values()) == {2}
 
 
-@pytest.mark.slow  # (The next one reads them twice for one sum.)
-def test_points_that_do_not_fit_are_read_in_every_sweep(
-    client, small_parts, data, expected, monkeypatch
-):
-    X, y, marked = data
-    monkeypatch.setattr(_dask, "_free_memory", lambda: [X.nbytes / 2])
-    points = counted(X, (33, 6))
-    learner = SERAPH(**FEW).fit(points, y, marks=marked)
-    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
-    assert min(READS.values()) > 5
-    READS.clear()
-    points = points.persist()
-    learner = SERAPH(**FEW).fit(points, y, marks=marked)
-    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
-    assert set(READS.values()) == {1}  # when they were persisted
-
-
 POSTERIORS = [Posterior(np.eye(3, 6)), None, Posterior()]
 
 
@@ -482,23 +444,13 @@ def test_points_that_do_not_fit_are_read_twice_for_a_sum_by_the_factor(
     assert max(READS.values()) == (1 if wrt == "threshold" else 2)
 
 
-def test_wide_points_are_projected_once_for_all_tiles(client, small_parts, rng, monkeypatch):
+def test_wide_points_are_projected_before_the_tiles(client, small_parts, rng):
     X, P = rng.normal(size=(200, 90)) / 9.0, rng.normal(size=(5, 90))
-    requests = []
-    real = _dask._Parts.sum_projections
-
-    def spied(parts, request):
-        requests.append(request)
-        return real(parts, request)
-
-    monkeypatch.setattr(_dask._Parts, "sum_projections", spied)
     terms = PairTerms(np.repeat([0, 1], 10), mu=0.3)
-    sweep = _dask.DaskSweep(da.from_array(X, chunks=(50, 90)))
-    value, gradient = sweep(P, terms, "factor")
+    value, gradient = _dask.DaskSweep(da.from_array(X, chunks=(50, 90)))(P, terms, "factor")
     expected = NumpySweep(X)(P, terms, "factor")
     assert value == pytest.approx(expected[0], rel=1e-10)
     np.testing.assert_allclose(gradient, expected[1], rtol=1e-8, atol=1e-8)
-    assert len(requests) == 1
 
 
 def test_pairs_are_gathered_in_rounds_that_fit(client, small_parts, data, monkeypatch):
@@ -596,12 +548,6 @@ def test_the_coordinates_are_those_of_numpy(rng, scale, rescale):
     )
 
 
-def test_a_warning_names_features_of_other_scales(client, data):
-    X, y, _ = data
-    with pytest.warns(UserWarning, match="standard deviations"):
-        SERAPH(**FEW).fit(da.from_array(X * [1, 1, 1, 1, 1, 1e5], chunks=(60, 6)), y)
-
-
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -617,13 +563,6 @@ def test_bad_points_are_refused(data, spoil, message):
     X, y, _ = data
     with pytest.raises(ValueError, match=message):
         SERAPH().fit(spoil(da.from_array(X, chunks=(60, 6))), y)
-
-
-def test_two_points_are_enough(client, data):
-    X, _, _ = data
-    with pytest.warns(UserWarning, match="All 1 labeled pairs are dissimilar"):
-        learner = SERAPH(**FEW).fit(da.from_array(X[:2], chunks=(1, 6)), [0, 1])
-    assert learner.n_features_in_ == 6
 
 
 def test_there_must_be_as_many_labels_as_points(data):
@@ -705,35 +644,3 @@ def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(
     assert np.all(noise[-1] > 0.0)
     assert noise[-1] < 0.03 * abs(exact[-1])
     assert np.max(np.abs(np.mean(found, axis=0) - exact) / noise) < 4.0
-
-
-@pytest.mark.slow
-def test_fits_on_a_cluster_go_by_way_of_samples_too(client, data, monkeypatch):
-    monkeypatch.setattr(_plan, "_MANY_PAIRS", 1000)
-    monkeypatch.setattr(_plan, "_PER_ROW", 16)
-    X, y, _ = data
-    found = SERAPH(backend="dask").fit(da.from_array(X, chunks=(60, 6)), y)
-    exact = SERAPH(tol=1e-5).fit(X, y)
-    assert found.converged_
-    assert found.history_["share"].min() < 0.3
-    assert found.objective_ == pytest.approx(exact.objective_, rel=1e-4)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("chunked", [False, True])
-def test_a_large_sample_is_one_of_tiles(client, data, monkeypatch, chunked):
-    monkeypatch.setattr(_plan, "_LISTED", 1000)
-    monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 1)
-    X, y, _ = data
-    points = da.from_array(X, chunks=(60, 6)) if chunked else X
-    gathered = []
-    monkeypatch.setattr(_dask, "_gather", lambda *args: gathered.append(args))
-    every = SERAPH(backend="dask", **FEW).fit(points, y)
-    some, same, other = (
-        SERAPH(backend="dask", unlabeled_pairs=0.5, random_state=seed, **FEW).fit(points, y)
-        for seed in (0, 0, 1)
-    )
-    assert not gathered  # no pair is listed
-    assert some.objective_ == same.objective_
-    assert len({every.objective_, some.objective_, other.objective_}) == 3
-    assert some.objective_ == pytest.approx(every.objective_, rel=0.1)

@@ -50,20 +50,6 @@ def test_the_last_principal_axis_has_the_largest_eigenvalue_of_the_covariance(rn
         assert found.principal_axes[0][-1] * found.unit**2 == pytest.approx(expected)
 
 
-def test_points_that_are_all_alike_have_a_unit_all_the_same():
-    found = coordinates(np.full((4, 3), 7.0))
-    assert found.unit > 0
-    assert np.all(np.isfinite(found.array))
-    assert np.all(np.isfinite(found.start(1.0, 3)))
-
-
-def test_the_order_of_the_columns_in_memory_changes_no_bit(rng):
-    X = rng.normal(size=(300, 7))
-    one, other = coordinates(X), coordinates(np.asfortranarray(X))
-    np.testing.assert_array_equal(one.array, other.array)
-    assert one.unit == other.unit
-
-
 @pytest.mark.parametrize("kind", [(700, 3), (64, 3), ((1, 0, 333, 366), 2)], ids=str)
 def test_the_default_fit_on_dask_is_that_of_numpy_beyond_500_rows(rng, kind):
     """The default mixes in the Euclidean metric, at a scale that at most 500 rows decide."""

@@ -11,7 +11,7 @@ from scipy.special import expit
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import Marks, PairLabels
-from seraph._sweep import ChunkedPoints, Plan, PointsInMemory, Posterior, _dask
+from seraph._sweep import ChunkedPoints, PointsInMemory, Posterior, _dask
 from tests.helpers.oracle import entropy, log_likelihood
 
 N, M = 40, 3
@@ -103,19 +103,3 @@ def test_neither_the_sample_nor_its_sums_depend_on_the_chunks(source):
         )
         assert value == pytest.approx(sums[0], rel=1e-11)
         np.testing.assert_allclose(gradient, sums[1], rtol=1e-9)
-
-
-@pytest.mark.slow
-def test_the_sum_over_samples_is_right_on_average():
-    made = problem(13, 100)
-    exact = np.append(
-        *problem(13, "all").pairs.sweep(P, replace(made.pairs.terms, plan=Plan()), "metric")
-    )
-    sums = []
-    for seed in range(60):
-        terms = problem(13, 100, seed).pairs.terms
-        sums.append(
-            np.append(*made.pairs.sweep(P, replace(terms, codes=made.pairs.terms.codes), "metric"))
-        )
-    noise = np.std(sums, axis=0, ddof=1) / np.sqrt(len(sums))
-    assert np.max(np.abs(np.mean(sums, axis=0) - exact) / noise) < 4.0

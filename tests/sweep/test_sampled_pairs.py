@@ -4,9 +4,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, SERAPHCV, Marks
+from seraph import SERAPH, Marks
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
@@ -49,19 +48,6 @@ def problem(data, budget, seed=0, mu="auto"):
     return made, labels
 
 
-# (The tiles of so few points are tiny, and take long.)
-IN_TILES = pytest.param("in tiles", marks=pytest.mark.slow)
-
-
-@pytest.fixture(params=["listed", IN_TILES])
-def form(request, monkeypatch):
-    """Whether few pairs are listed, as they are, or sampled in tiles, as many are."""
-    if request.param == "in tiles":
-        monkeypatch.setattr(_plan, "_LISTED", 0)
-        monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 0)
-    return request.param
-
-
 # The sample
 
 
@@ -84,7 +70,7 @@ def test_a_sample_weighs_as_much_as_all_unlabeled_pairs(wine):
 
 
 @pytest.mark.parametrize("term", ["entropy", "first M-step", "M-step"])
-def test_a_sample_is_unbiased(wine, rng, term, form):
+def test_a_sample_is_unbiased(wine, rng, term):
     few_features = wine[0][:, :4], *wine[1:]
     P = 2.0 * rng.normal(size=(2, 4))
 
@@ -97,8 +83,7 @@ def test_a_sample_is_unbiased(wine, rng, term, form):
         return np.append(gradient[np.triu_indices(4)], value)
 
     exact = value_and_gradient(None)
-    size, n_samples = (1200, 60) if form == "listed" else (600, 500)
-    sampled = np.array([value_and_gradient(size, seed) for seed in range(n_samples)])
+    sampled = np.array([value_and_gradient(1200, seed) for seed in range(60)])
     noise = sampled.std(axis=0, ddof=1) / np.sqrt(len(sampled))
     # Precise enough to see a weight that is wrong by a few percent. Four standard errors, since
     # there are 11 numbers.
@@ -131,7 +116,7 @@ def test_a_sample_of_all_pairs_changes_nothing(wine, learner, everything):
 
 
 @pytest.mark.parametrize("learner", QUICK, ids=str)
-def test_the_seed_determines_the_sample(wine, learner, form):
+def test_the_seed_determines_the_sample(wine, learner):
     one, same, other = (
         fitted(learner, wine, unlabeled_pairs=400, random_state=seed) for seed in (0, 0, 1)
     )
@@ -152,7 +137,7 @@ def test_a_share_is_that_number_of_pairs(wine):
     np.testing.assert_array_equal(smallest.components_, one_pair.components_)
 
 
-def test_counts_and_weights_stay_those_of_all_pairs(wine, form):
+def test_counts_and_weights_stay_those_of_all_pairs(wine):
     exact = fitted(SERAPH(), wine)
     some = fitted(SERAPH(), wine, unlabeled_pairs=300, random_state=0)
     for name in ("n_similar_", "n_dissimilar_", "n_unlabeled_", "mu_", "lam_"):
@@ -161,32 +146,14 @@ def test_counts_and_weights_stay_those_of_all_pairs(wine, form):
 
 @pytest.mark.parametrize("backend", [name for name in BACKENDS if name != "dask"])
 @pytest.mark.parametrize("n_jobs", few([1, 2], lambda n: n == 2))
-def test_backends_and_threads_find_the_same_metric(wine, backend, n_jobs, form):
+def test_backends_and_threads_find_the_same_metric(wine, backend, n_jobs):
     some = {"unlabeled_pairs": 500, "random_state": 0}
     exact = metric(fitted(SERAPH(backend="numpy"), wine, **some))
     found = metric(fitted(SERAPH(backend=backend, n_jobs=n_jobs), wine, **some))
     np.testing.assert_allclose(found, exact, atol=1e-6 * np.abs(exact).max())
 
 
-def test_float32_finds_the_same_metric(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH(unlabeled_pairs=500, random_state=0)
-    double = metric(learner.fit(X, y_partial))
-    single = metric(learner.fit(X.astype(np.float32), y_partial))
-    assert single.dtype == np.float32
-    assert np.linalg.norm(single - double) < 1e-2 * np.linalg.norm(double)
-
-
-def test_labeled_pairs_without_classes_are_enough(wine, form):
-    X, _, _ = wine
-    one, other = (
-        SERAPH(unlabeled_pairs=500, random_state=seed).fit(X, marks=MARKED) for seed in (0, 1)
-    )
-    assert one.n_unlabeled_ == 80 * 79 // 2 - 3
-    assert not np.array_equal(one.components_, other.components_)
-
-
-def test_without_unlabeled_pairs_nothing_is_sampled(wine, form):
+def test_without_unlabeled_pairs_nothing_is_sampled(wine):
     X, _, y = wine
     state = np.random.RandomState(0)
     before = state.get_state()[1].copy()
@@ -198,19 +165,6 @@ def test_without_unlabeled_pairs_nothing_is_sampled(wine, form):
         SERAPH(**some).fit(X, y).components_, SERAPH().fit(X, y).components_
     )
     np.testing.assert_array_equal(state.get_state()[1], before)
-
-
-def test_cross_validation_samples_too(wine, form):
-    X, y_partial, _ = wine
-    factors = {"lam_factors": (0.5, 2.0), "cv": 2}
-    one, same, other = (
-        SERAPHCV(SERAPH(unlabeled_pairs=400, random_state=seed), **factors).fit(X, y_partial)
-        for seed in (0, 0, 1)
-    )
-    np.testing.assert_array_equal(one.components_, same.components_)
-    scores = [searched.cv_results_["mean_test_score"] for searched in (one, same, other)]
-    np.testing.assert_array_equal(scores[0], scores[1])
-    assert not np.array_equal(scores[0], scores[2])
 
 
 def test_a_sample_of_tiles_is_unbiased(rng, monkeypatch):
@@ -243,26 +197,6 @@ def test_a_sample_of_more_pairs_for_each_row_than_tiles_have_is_one_of_tiles(win
 
 
 # Memory
-
-
-@pytest.mark.slow  # (tests/hostile/test_memory.py has smaller ones.)
-@pytest.mark.parametrize("share", [0.5, 0.9])
-def test_a_large_sample_takes_no_more_memory_than_all_pairs(rng, share):
-    n = 2300
-    y = rng.integers(4, size=n)
-    X = rng.normal(size=(4, 6))[y] + rng.normal(size=(n, 6))
-    y[40:] = -1
-    peaks = []
-    for size in ("all", share):
-        learner = SERAPH(unlabeled_pairs=size, random_state=0, backend="numpy", max_iter=1)
-        tracemalloc.start()
-        try:
-            with pytest.warns(ConvergenceWarning):
-                learner.fit(X, y)
-            peaks.append(tracemalloc.get_traced_memory()[1])
-        finally:
-            tracemalloc.stop()
-    assert peaks[1] < 1.1 * peaks[0]
 
 
 @pytest.mark.parametrize("backend", few(["numpy", "numba"], lambda name: name == "numba"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH, Marks, seraph_path
+from seraph import SERAPH, Marks
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
@@ -91,9 +91,3 @@ def test_marked_pairs_count_in_full(small):
     (_, first), *_ = F.samples()
     P = made.first_factor(None, narrow=True, eta=1.0)
     assert first.by_metric(P)[0] == pytest.approx(F.by_metric(P)[0], rel=0.05)
-
-
-def test_a_path_counts_the_sweeps_over_samples(small):
-    X, y = classes()
-    path = seraph_path(X, y, n_lams=3)
-    assert np.all(path.n_sweeps > 0)

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
 from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan
-from seraph._utils._threads import SharedSetting, one_blas_thread
+from seraph._utils._threads import SharedSetting
 from seraph._utils._typing import computed_once
 from tests.helpers.em import em
 from tests.helpers.forks import forks, succeeds_in_a_child
@@ -214,32 +214,6 @@ def test_a_child_does_not_inherit_a_lock_that_another_thread_holds():
         threading.Timer(0.1, go_on.set).start()
         assert succeeds_in_a_child(enter)
         assert other.result(SECONDS)
-
-
-@forks
-def test_a_child_is_free_of_the_limits_of_threads_that_it_does_not_have():
-    before, limited, go_on = blas_threads(), threading.Event(), threading.Event()
-
-    def limit():
-        with one_blas_thread():
-            limited.set()
-            go_on.wait(SECONDS)
-
-    def limits_and_restores():
-        restored = blas_threads() == before
-        with one_blas_thread():
-            return restored and set(blas_threads().values()) == {1}
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(limit)
-        assert limited.wait(SECONDS)
-        try:
-            assert succeeds_in_a_child(limits_and_restores)
-            with one_blas_thread():  # a thread that forks keeps its own limit in the child
-                assert succeeds_in_a_child(lambda: set(blas_threads().values()) == {1})
-        finally:
-            go_on.set()
-    assert blas_threads() == before
 
 
 @forks

@@ -310,19 +310,3 @@ def test_the_pair_terms_of_every_library_are_those_of_numpy(rng, make, dtype, wi
         rtol=100 * tolerance,
         atol=tolerance,
     )
-
-
-def test_overlapping_blas_limits_are_lifted_when_the_last_one_leaves():
-    from threadpoolctl import threadpool_info
-
-    def threads():
-        return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
-
-    before = threads()
-    first, second = one_blas_thread(), one_blas_thread()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert set(threads()) == {1}
-    second.__exit__(None, None, None)
-    assert threads() == before

@@ -284,7 +284,7 @@ def _versions_here() -> dict[str, str]:
 def _warn_about_versions(path: Path, then: dict[str, str]) -> None:
     now = _versions_here()
     for library in ("seraph", "scikit-learn"):
-        if library in then and _line(then[library]) != _line(now[library]):
+        if library in then and _major(then[library]) != _major(now[library]):
             warn(
                 f"{path} was saved by {library} {then[library]}, and this is {library} "
                 f"{now[library]}: the model may behave differently. Fit and save it again, or "
@@ -292,7 +292,6 @@ def _warn_about_versions(path: Path, then: dict[str, str]) -> None:
             )
 
 
-def _line(release: str) -> list[str]:
-    """Return the leading numbers of a version, within which models are exchangeable."""
-    numbers = release.split(".")
-    return numbers[:2] if numbers[0] == "0" else numbers[:1]
+def _major(release: str) -> str:
+    """Return the leading number of a version, within which models are exchangeable."""
+    return release.partition(".")[0]
