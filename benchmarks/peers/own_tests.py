@@ -7,21 +7,23 @@
         metric-learn-0.7.0/test
 
 with scikit-learn 1.7.2, pandas and pytest. Every module of metric-learn is the stand-in's, except
-for its private ones, which its tests call, too. ``metric_learn_test.py`` is in metric-learn's
+for two private ones, which its tests call, too. ``metric_learn_test.py`` is in metric-learn's
 repository and not in its archive: put it beside the others to count its tests.
 """
 
-import importlib
 import pkgutil
 import sys
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
 
-PRIVATE = ("metric_learn._util", "metric_learn.sklearn_shims")
+PRIVATE = [find_spec(f"metric_learn.{name}") for name in ("_util", "sklearn_shims")]
 
-theirs = {name: importlib.import_module(name) for name in PRIVATE}
 for name in [name for name in sys.modules if name.partition(".")[0] == "metric_learn"]:
     del sys.modules[name]
-ours = importlib.import_module("seraph.compat.metric_learn")
-modules = {f"metric_learn.{module.name}" for module in pkgutil.iter_modules(ours.__path__)}
-sys.modules |= {"metric_learn": ours, **theirs}
-for name in modules:
-    sys.modules[name] = importlib.import_module(f"seraph.compat.{name}")
+sys.modules["metric_learn"] = ours = import_module("seraph.compat.metric_learn")
+for module in pkgutil.iter_modules(ours.__path__):
+    name = f"metric_learn.{module.name}"
+    sys.modules[name] = import_module(f"seraph.compat.{name}")
+for spec in PRIVATE:
+    sys.modules[spec.name] = module_from_spec(spec)
+    spec.loader.exec_module(sys.modules[spec.name])

@@ -187,7 +187,7 @@ def test_a_phone_shows_the_nearest_pictures_side_by_side(tmp_path, open_page):
     path = tmp_path / "answers.csv"
     with session(path, X[:12], things=things) as opened, served(opened) as client:
         page = open_page(client.address)
-        answer(page, 6, y)
+        answer(page, 10, y)
         page.set_viewport_size({"width": 390, "height": 844})
         page.locator("#finish").click()
         pictures = page.locator("#nearest img")
