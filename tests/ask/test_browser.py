@@ -3,15 +3,12 @@
 import errno
 import os
 import re
-import wave
 
 import numpy as np
-import pandas as pd
 import pytest
-from PIL import Image
 
 from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
-from seraph._apps.ask._things import Folder, RowThings
+from seraph._apps.ask._things import RowThings
 from tests.helpers.ask import clusters, served, session
 from tests.helpers.browser import KEYS, answer, expect, expect_answers, key_of, shot
 
@@ -104,6 +101,7 @@ def test_answers_that_look_wrong_are_listed_side_by_side_and_asked_again(tmp_pat
         page.wait_for_function(
             "fetch('state').then(r => r.json()).then(s => s.question.key === '0-6')"
         )
+        page.close()
 
 
 def test_what_another_tab_took_back_is_not_said_to_be_taken_back_here(rows, open_page):
@@ -190,6 +188,96 @@ def _changed(page, before):
       return now !== before && now;
     }"""
     return page.wait_for_function(look, arg=before).json_value()
+
+
+@pytest.mark.parametrize(("scheme", "least"), [("light", 1.8), ("dark", 3.0)])
+def test_every_dot_of_the_map_stands_out(rows, open_page, scheme, least):
+    """Also the small dots, of the rows that nobody was asked about."""
+    page = open_page(rows[1].address, color_scheme=scheme, reduced_motion="reduce")
+    dots, ground = page.evaluate(
+        """async (groups) => {
+          const { PointMap } = await import("./static/map.js");
+          const canvas = document.getElementById("map");
+          const places = groups.map((_, k) => [k / 5 - 0.8, 0]);
+          const data = { rows: groups.map((_, k) => k), groups, pairs: [], before: places };
+          new PointMap(canvas, () => {}).update({ ...data, after: places });
+          await new Promise((done) => setTimeout(done, 300));
+          const scale = canvas.width / canvas.clientWidth;
+          const side = 0.44 * Math.min(canvas.clientWidth, canvas.clientHeight);
+          const y = scale * canvas.clientHeight / 2;
+          const line = canvas.getContext("2d").getImageData(0, y, canvas.width, 1).data;
+          const dots = places.map(([x]) => {
+            const at = 4 * Math.floor(scale * (canvas.clientWidth / 2 + side * x));
+            return [...line.slice(at, at + 4)];
+          });
+          return [dots, getComputedStyle(canvas).backgroundColor.match(/\\d+/g).map(Number)];
+        }""",
+        [*range(8), -1],
+    )
+
+    def light(rgb):
+        shares = np.array(rgb) / 255
+        parts = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+        return parts @ [0.2126, 0.7152, 0.0722] + 0.05
+
+    for *rgb, alpha in dots:
+        seen = [alpha / 255 * c + (1 - alpha / 255) * g for c, g in zip(rgb, ground, strict=True)]
+        low, high = sorted([light(seen), light(ground)])
+        assert high / low >= least
+
+
+def test_the_chart_is_drawn_again_when_its_box_changes(rows, open_page):
+    opened, client = rows
+    while len(opened.file.answers) < 44:
+        assert opened.wait()
+        key = opened.state()["question"]["key"]
+        i, j = map(int, key.split("-"))
+        opened.answer(key, "same" if y[i] == y[j] else "different")
+    assert opened.wait()
+    page = open_page(client.address)
+    expect(page.locator("#chart svg")).to_be_visible()
+    page.route("**/state", lambda route: None)  # nothing else draws it
+    page.set_viewport_size({"width": 620, "height": 800})
+    page.wait_for_function(
+        "() => { const box = document.getElementById('chart');"
+        " return box.querySelector('svg').viewBox.baseVal.width === box.clientWidth; }"
+    )
+
+
+def test_all_columns_of_two_rows_are_in_sight_above_the_answers(tmp_path, open_page):
+    columns = {f"column {k}": [f"{k}"] * 40 for k in range(30)}
+    things = RowThings([f"row {k}" for k in range(40)], columns)
+    with session(tmp_path / "answers.csv", X, things=things) as opened, served(opened) as client:
+        page = open_page(client.address)
+        hidden = "box => box.scrollHeight - box.clientHeight"
+        assert page.locator(".table").evaluate(hidden) <= 0
+        expect(page.get_by_role("button", name=re.compile("^Same"))).to_be_in_viewport(ratio=1)
+        page.locator("table.rows tr").last.scroll_into_view_if_needed()
+        expect(page.locator("table.rows thead th").first).to_be_in_viewport()  # which is which
+        expect(page.get_by_role("button", name=re.compile("^Same"))).to_be_in_viewport(ratio=1)
+        page.close()
+
+
+def test_screen_readers_hear_what_comes_next_and_nothing_twice(rows, open_page):
+    opened, client = rows
+    page = open_page(client.address)
+    page.evaluate(
+        """() => {
+          window.heard = 0;
+          new MutationObserver((all) => { window.heard += all.length; })
+            .observe(document.getElementById("advice"), { childList: true, characterData: true });
+        }"""
+    )
+    for _ in range(2):
+        with page.expect_response("**/state"):
+            pass
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.heard") == 0
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#said")).to_have_text(
+        re.compile(r"^Saved: different\. Next: row \d+ and row \d+\.$")
+    )
+    opened.undo(len(opened.file.answers))
 
 
 def test_the_keyboard_reaches_everything_in_order(rows, open_page):
@@ -332,143 +420,3 @@ def test_a_message_stays_while_it_is_true(rows, open_page, monkeypatch):
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#problem")).to_be_hidden()
     open_page.faults[:] = [text for text in open_page.faults if "507" not in text]
-
-
-# Texts, sounds and classes
-
-
-def test_a_picture_that_cannot_be_read_is_not_asked_about(tmp_path, open_page):
-    ids = [f"p{k}" for k in range(12)]
-    for k, name in enumerate(ids):
-        path = tmp_path / f"{name}.png"
-        if k % 2:
-            path.write_bytes(b"not a picture")
-        else:
-            Image.new("RGB", (80, 60), "#33639f").save(path)
-    things = RowThings(ids, {}, Folder(tmp_path, ids))
-    path = tmp_path / "answers.csv"
-    with session(path, X[:12], things=things) as opened, served(opened) as client:
-        page = open_page(client.address)
-        for _ in range(4):
-            page.wait_for_function(
-                "() => [...document.querySelectorAll('.thing img')].length === 2 &&"
-                " [...document.querySelectorAll('.thing img')].every((i) => i.naturalWidth > 0)"
-            )
-            answer(page, 1, y)
-        page.close()
-        assert all(row % 2 == 0 for a in opened.file.answers for row in a.rows)
-    open_page.faults[:] = [text for text in open_page.faults if "404" not in text]
-
-
-def test_texts_keep_their_direction_and_say_where_they_are_cut(tmp_path, open_page):
-    columns = {"text": ["שלום עולם " * 3000] * 40}
-    things = RowThings([f"n{k}" for k in range(40)], columns)
-    with session(tmp_path / "a.csv", X, things=things) as opened, served(opened) as client:
-        page = open_page(client.address)
-        text = page.locator(".thing p.text").first
-        expect(text).to_contain_text("cut after 2,000 characters")
-        assert text.evaluate("node => getComputedStyle(node).direction") == "rtl"
-        expect(page.locator("figure")).to_have_count(2)
-        assert page.locator("figure[role]").count() == 0  # so they are announced as figures
-        page.close()
-
-
-def test_arrows_answer_after_a_sound_was_played(tmp_path, open_page):
-    ids = [f"s{k}" for k in range(6)]
-    for name in ids:
-        with wave.open(str(tmp_path / f"{name}.wav"), "wb") as sound:
-            sound.setparams((1, 2, 8000, 0, "NONE", ""))
-            sound.writeframes(b"\0\0" * 800)
-    things = RowThings(ids, {}, Folder(tmp_path, ids))
-    path = tmp_path / "answers.csv"
-    with session(path, X[:6], things=things) as opened, served(opened) as client:
-        page = open_page(client.address)
-        page.locator("audio").first.focus()
-        page.keyboard.press("ArrowRight")
-        expect_answers(page, 1)
-        page.close()
-
-
-def test_classes_are_named_by_keys_and_new_ones_are_added(tmp_path, open_page):
-    columns = {"text": [f"A note, number {k}, <i>of some length</i>." for k in range(40)]}
-    things = RowThings([f"n{k}" for k in range(40)], columns)
-    path = tmp_path / "answers.csv"
-    asking = session(path, X, things=things, classes=("cat", "dog"))
-    with asking as opened, served(opened) as client:
-        page = open_page(client.address)
-        expect(page.locator(".thing p.text")).to_contain_text("<i>of some length</i>")
-        page.keyboard.press("1")
-        expect_answers(page, 1)
-        page.keyboard.press("2")
-        expect_answers(page, 2)
-        page.get_by_label("Another class").fill("big bird")
-        page.keyboard.press("Enter")
-        expect_answers(page, 3)
-        expect(page.get_by_role("button", name="big bird")).to_be_visible()
-        page.get_by_role("button", name="big bird").click()
-        expect_answers(page, 4)
-        expect(page.locator("#counts")).to_have_text(
-            "4 of about 60 answers: cat: 1, dog: 1, big bird: 2"
-        )
-        page.keyboard.press(" ")
-        expect(page.locator("#counts")).to_contain_text("1 unsure")
-        shot(page, "classes")
-        page.close()
-    assert pd.read_csv(path)["class"].tolist()[:4] == ["cat", "dog", "big bird", "big bird"]
-
-
-def test_the_key_of_a_class_that_is_a_digit_is_that_digit(tmp_path, open_page):
-    names = tuple("0123456789")
-    path = tmp_path / "answers.csv"
-    with session(path, X, classes=names) as opened, served(opened) as client:
-        page = open_page(client.address)
-        for n, key in enumerate("307", start=1):
-            page.keyboard.press(key)
-            expect_answers(page, n)
-        assert [a.value for a in opened.file.answers] == ["3", "0", "7"]
-        assert page.locator("#answers kbd").all_text_contents() == [*names, "Space"]
-        shot(page, "digits")
-
-
-def test_other_classes_get_the_digits_that_are_free(tmp_path, open_page):
-    path = tmp_path / "answers.csv"
-    with session(path, X, classes=("cat", "2", "dog", "12")) as opened, served(opened) as client:
-        page = open_page(client.address)
-        assert page.locator("#answers kbd").all_text_contents() == ["1", "2", "3", "Space"]
-        for n, key in enumerate("123", start=1):
-            page.keyboard.press(key)
-            expect_answers(page, n)
-        assert [a.value for a in opened.file.answers] == ["cat", "2", "dog"]
-
-
-def test_a_missing_cell_is_called_missing_and_does_not_differ(tmp_path, open_page):
-    ids = [f"row {k}" for k in range(40)]
-    things = RowThings(ids, {"name": ["", *["Ann"] * 39], "town": [""] * 40, "age": ["1"] * 40})
-    with session(tmp_path / "answers.csv", X, things=things) as opened, served(opened) as client:
-        opened.answer(opened.state()["question"]["key"], "same")
-        page = open_page(client.address)
-        _, town, age = page.locator("table.rows tbody tr").all()
-        assert town.locator("td").all_text_contents() == ["missing", "missing"]
-        assert age.locator("td").all_text_contents() == ["1", "1"]
-        assert not town.get_attribute("class")
-        differ = "m => m.difference(['', 'Ann', null], ['', '', null])"
-        assert page.evaluate(f"import('./static/cells.js').then({differ})") == ""
-        shot(page, "missing")
-
-
-def test_back_leads_from_the_end_to_the_questions(tmp_path, open_page):
-    with session(tmp_path / "answers.csv", X) as opened, served(opened) as client:
-        page = open_page(client.address)
-        answer(page, 8, y)
-        page.locator("#finish").click()
-        expect(page.locator("#end")).to_be_visible()
-        page.go_back()
-        expect(page.locator("#ask")).to_be_visible()
-        assert page.url == client.address
-        answer(page, 1, y)
-        page.go_forward()
-        expect(page.locator("#end")).to_be_visible()
-        page.get_by_role("button", name="Go on asking").click()
-        expect(page.locator("#ask")).to_be_visible()
-        answer(page, 1, y)
-        expect_answers(page, 10)

@@ -128,26 +128,39 @@ GOOD = judgment((0.92, 0.85, 0.98), (0.12, 0.02, 0.20))
 
 
 @pytest.mark.parametrize(
-    ("n", "now", "change", "kinds", "said", "stop", "goal"),
+    ("now", "change", "kinds", "said", "stop"),
     [
-        (0, None, None, (0, 0), "after a few answers", False, 60),
-        (3, None, None, (0, 3), "when an answer calls two rows the same", False, 60),
-        (3, None, None, (3, 0), "when an answer calls two rows different", False, 60),
-        (8, None, None, (4, 4), "So far 1 of 3 pairs in the test is the same: 3 of", False, 60),
-        (12, GOOD, None, (6, 6), "(0.92 against 0.80, 95 % interval", False, 40),
-        (60, GOOD, 0.9, (30, 30), "More answers still improve the learned one", False, 70),
-        (60, WORSE, 0.99, (30, 30), "one (0.60 against 0.80", False, 70),
-        (60, OPEN, 0.99, (30, 30), "About 40 more answers may tell", False, 100),
-        (40, UNKNOWN, 0.99, (30, 30), "Many more answers may be needed", False, 60),
-        (60, LEVEL, 0.9, (30, 30), "about as good as each other", False, 70),
-        (60, LEVEL, 0.99, (30, 30), "a good moment to finish", True, 60),
-        (60, GOOD, 0.99, (30, 30), "a good moment to finish", True, 60),
+        (None, None, (0, 0), "after a few answers", False),
+        (None, None, (0, 3), "once two rows are called the same", False),
+        (None, None, (3, 0), "once two rows are called different", False),
+        (None, None, (4, 4), "make 3 pairs so far, 1 of them the same: 3 of", False),
+        (GOOD, None, (6, 6), "(0.92 against 0.80, 95 % interval", False),
+        (GOOD, 0.9, (30, 30), "More answers still improve the learned one", False),
+        (WORSE, 0.99, (30, 30), "one (0.60 against 0.80", False),
+        (OPEN, 0.99, (30, 30), "These answers show a difference of about 0.10 or more", False),
+        (UNKNOWN, 0.99, (30, 30), "These answers show a difference of about 0.81", False),
+        (LEVEL, 0.9, (30, 30), "about as good as each other", False),
+        (LEVEL, 0.99, (30, 30), "a good moment to finish", True),
+        (GOOD, 0.99, (30, 30), "a good moment to finish", True),
     ],
 )
-def test_the_advice_says_which_is_better_and_when_to_stop(n, now, change, kinds, said, stop, goal):
-    found = advice(n, now, change, tests=(1, 2), kinds=kinds)
+def test_the_advice_says_which_is_better_and_when_to_stop(now, change, kinds, said, stop):
+    found = advice(now, change, tests=(1, 2), kinds=kinds)
     assert said in found.text
-    assert (found.stop, found.goal) == (stop, goal)
+    assert found.stop == stop
+
+
+def test_the_advice_depends_on_the_width_of_an_interval_and_not_on_its_place():
+    """What more answers would show hangs on nothing that jumps from refit to refit."""
+    said = {
+        advice(judgment((0.8, 0.7, 0.9), (value, value - 0.2, value + 0.2)), 0.99,
+               tests=(9, 21), kinds=(20, 40)).text.partition("). ")[2]
+        for value in (-0.1, -0.001, 0.0, 0.04, 0.19)
+    }  # fmt: skip
+    assert said == {
+        "These answers show a difference of about 0.20 or more; four times as many, one half as "
+        "large."
+    }
 
 
 @pytest.mark.parametrize("width", [0.1, 0.2, 0.3, 0.5, 0.81])
@@ -155,12 +168,12 @@ def test_the_advice_says_which_is_better_and_when_to_stop(n, now, change, kinds,
 def test_no_advice_says_more_than_the_interval(value, width):
     """Two distances are close, or it is time to stop, only where the interval says so."""
     now = judgment((0.85, 0.80, 0.90), (value, value - width, value + width))
-    said = advice(100, now, 0.99, tests=(20, 30), kinds=(40, 60))
+    said = advice(now, 0.99, tests=(20, 30), kinds=(40, 60))
     narrow = abs(value) + width <= 0.1
     assert said.stop == narrow
     assert ("as good as" in said.text) == narrow
     assert ("open" in said.text) == (not narrow)
-    assert ("more answers may" in said.text) == (not narrow)
+    assert ("answers show a difference" in said.text) == (not narrow)
 
 
 def level_and_better(name):
@@ -233,11 +246,11 @@ def test_answers_that_are_all_as_predicted_do_not_look_certain():
 
 
 def test_a_test_with_enough_of_each_kind_is_judged_soon():
-    found = advice(20, None, None, tests=(3, 7), kinds=(6, 14))
+    found = advice(None, None, tests=(3, 7), kinds=(6, 14))
     assert found.text == "After a few more answers the page says how good the distance is."
 
 
 def test_the_advice_is_to_stop_when_nothing_is_left():
-    found = advice(3, GOOD, None, tests=(0, 0), kinds=(1, 2), left=False)
+    found = advice(GOOD, None, tests=(0, 0), kinds=(1, 2), left=False)
     assert found.text.startswith("There is nothing left to ask. The learned distance is better")
     assert found.stop

@@ -297,7 +297,7 @@ def test_there_may_be_nothing_to_remember(path):
         assert opened.wait()
         learning = opened.state()["learning"]
     assert learning["judgments"] == []
-    assert "when an answer calls two rows the same" in learning["advice"]
+    assert "once two rows are called the same" in learning["advice"]
 
 
 def test_what_was_undone_is_not_remembered(path):

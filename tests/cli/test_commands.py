@@ -1,6 +1,7 @@
 """The command line: its output, its files and its refusals."""
 
 import csv
+import html
 import re
 import shlex
 import subprocess
@@ -362,6 +363,23 @@ def test_the_page_stands_alone_and_shows_six_pictures(folder):
     assert "barbera (4)" in page
     assert "12 labels are too few to tell" in page
     assert "invert(" not in page  # it would turn what captions call dark into light
+    headings = re.findall(r"<h2>(.*?)</h2>", page)
+    assert headings[:3] == ["Does it help?", "What it learned from", "Labels"]
+
+
+def test_the_page_begins_with_the_verdict_and_its_doubts(folder):
+    frame = pd.read_csv("data.csv")
+    frame["Sample Number"] = np.arange(len(frame)) // 2
+    frame.to_csv("data.csv", index=False)
+    done = ok(*FIT, "--max-iter", "1", "-o", "m.skops", "--report", "fitted.html")
+    ok("report", "m.skops", "data.csv", "--label", "class", "-o", "reported.html")
+    for name in ("fitted.html", "reported.html"):
+        page = Path(name).read_text()
+        said = re.findall(r'<p class="verdict">(.*?)</p>', page, re.DOTALL)
+        assert html.unescape(said[0]) in done.out.replace("\n", " ")
+        assert "data.csv: column &#39;Sample Number&#39; (named like ids) is used" in said[1]
+        assert said[2].startswith("The solver stopped before it converged, after 1 iter")
+        assert page.index(said[2]) < page.index("<table")
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 
 import numpy as np
 from scipy.optimize import brentq
@@ -22,8 +22,6 @@ WINDOW = 20
 _STEADY = 0.97
 # Two distances are about as good if their AUCs differ by no more, with 95 % confidence.
 CLOSE = 0.1
-# Answers that most sessions need, by `benchmarks.ask_sessions`; and more than anybody gives.
-USUAL, _MOST = 60, 400
 
 
 @dataclass(frozen=True)
@@ -277,19 +275,15 @@ class Advice:
     ----------
     text : str
         The advice.
-    stop : bool
+    stop : bool, default=False
         Whether this is a good moment to stop.
-    goal : int
-        About how many answers will do.
     """
 
     text: str
-    stop: bool
-    goal: int
+    stop: bool = False
 
 
 def advice(
-    n_answers: int,
     now: Comparison | None,
     change: float | None,
     *,
@@ -301,8 +295,6 @@ def advice(
 
     Parameters
     ----------
-    n_answers : int
-        Answers so far, without the unsure ones.
     now : Comparison or None
         What the test says; None if it has too few answers.
     change : float or None
@@ -313,46 +305,31 @@ def advice(
     left : bool, default=True
         Whether there is anything left to ask.
     """
-    usual = max(USUAL, 10 * ceil((n_answers + 10) / 10))
     if not left:
         said = f" {now.sentence()}" if now else ""
-        return Advice(f"There is nothing left to ask.{said}", True, n_answers)
+        return Advice(f"There is nothing left to ask.{said}", stop=True)
+    if kinds == (0, 0):
+        return Advice("The first distance is learned after a few answers.")
     if 0 in kinds:
         missing = "the same" if kinds[0] == 0 else "different"
-        if n_answers == 0:
-            return Advice("The first distance is learned after a few answers.", False, usual)
-        return Advice(f"Learning starts when an answer calls two rows {missing}.", False, usual)
+        return Advice(f"Learning starts once two rows are called {missing}.")
     if now is None:
-        said = (
-            f"So far {tests[0]} of {sum(tests)} pairs in the test "
-            f"{'is' if tests[0] == 1 else 'are'} the same: {FEWEST} of each kind are needed to "
-            "say how good the distance is."
-        )
         if min(tests) >= FEWEST:  # the next refit judges
-            said = "After a few more answers the page says how good the distance is."
-        return Advice(said, False, usual)
-    steady = change is not None and change >= _STEADY
-    if (now.better == "learned" or now.close) and steady:
+            return Advice("After a few more answers the page says how good the distance is.")
+        noun = "pair" if sum(tests) == 1 else "pairs"
+        return Advice(
+            f"The answers of the test make {sum(tests)} {noun} so far, {tests[0]} of them the "
+            f"same: {FEWEST} of each kind are needed to say how good the distance is."
+        )
+    if (now.better == "learned" or now.close) and change is not None and change >= _STEADY:
         rest = f"The last {WINDOW} answers changed little: a good moment to finish."
-        return Advice(f"{now.sentence()} {rest}", True, n_answers)
-    goal = answers_needed(now, n_answers)
-    if now.better or now.close:  # few answers may have spoiled the distance
-        rest = "More answers still improve the learned one."
-        return Advice(f"{now.sentence()} {rest}", False, goal)
-    if goal - n_answers > _MOST:
-        return Advice(f"{now.sentence()} Many more answers may be needed.", False, usual)
-    rest = f"About {goal - n_answers} more answers may tell."
-    return Advice(f"{now.sentence()} {rest}", False, goal)
-
-
-def answers_needed(now: Comparison, n_answers: int) -> int:
-    """Return about how many answers decide which is better, or that the two are close; in tens.
-
-    The width of an interval falls with the square root of the number of test answers, which are a
-    fixed share of all.
-    """
-    d = now.difference
-    size, half = abs(d.value), 0.5 * (d.high - d.low)
-    room = max(size, CLOSE - size)  # between the difference and 0, or what is no longer close
-    needed = max(2 * WINDOW, n_answers + 10, n_answers * (half / room) ** 2)
-    return 10 * ceil(needed / 10)
+        return Advice(f"{now.sentence()} {rest}", stop=True)
+    rest = "More answers still improve the learned one."  # few may have spoiled the distance
+    if not (now.better or now.close):
+        half = 0.5 * (now.difference.high - now.difference.low)
+        # The width of an interval falls with the square root of the number of answers.
+        rest = (
+            f"These answers show a difference of about {half:.2f} or more; four times as many, "
+            "one half as large."
+        )
+    return Advice(f"{now.sentence()} {rest}")

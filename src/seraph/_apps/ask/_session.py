@@ -80,7 +80,7 @@ class Setting:
     question : str
         What to ask; empty for the usual words.
     features : sequence of (str, str)
-        Columns of the table, and what they are used as.
+        Uses of the columns of the table, and the columns.
     """
 
     X: Array
@@ -365,7 +365,6 @@ class Session:
         answers, judgments = self.file.answers, self._learning.judgments
         now = judgments[-1][1] if judgments else None
         said = advice(
-            sum(answer.value is not None for answer in answers),
             now,
             self._learning.change,
             tests=Labels.of([a for a in answers if a.weight is not None]).kinds,
@@ -378,7 +377,6 @@ class Session:
             "verdict": now.sentence() if now else "",
             "advice": self._failure or said.text,
             "stop": said.stop and not self._failure,
-            "goal": said.goal,
             "doubts": self._doubted(),
         }
 

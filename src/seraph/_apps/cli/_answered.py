@@ -210,8 +210,9 @@ class TestedPairs:
         return (
             f"{self.n} questions were drawn at random as a test. The distance was learned once "
             "more without their answers. The AUC says how often a pair that you called similar "
-            "is nearer than one that you called dissimilar; it agrees with your answers, wrong "
-            "ones included."
+            "is nearer than one that you called dissimilar: 1 is best, 0.5 is chance, and wrong "
+            "answers lower it. No AUC exceeds 1, so an interval near 1 reaches further down "
+            "than up."
         )
 
     def rows(self) -> list[list[str]]:

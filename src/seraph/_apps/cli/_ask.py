@@ -258,13 +258,11 @@ def _points(
     """Return the rows as numbers on one scale, no records, and what the columns are used as."""
     import numpy as np
 
-    from ..._utils._columns._notes import column_rows, feature_names
+    from ..._utils._columns._notes import column_rows
     from ..._utils._directions import check_directions
-    from ._tables import and_more
 
     (points,) = tables
-    named = points.names is not None
-    without = [request.id_column] if request.id_column and named else []
+    without = [request.id_column] if request.id_column and points.names is not None else []
     try:
         kept = request.preparation.features(points, without)
     except ValueError as error:
@@ -277,12 +275,11 @@ def _points(
             f"{request.data}: --impute drop would leave out {points.n_rows - len(kept.kept):,} "
             "rows, which the page could then not ask about: fill the numbers in (--impute median)."
         )
-    names = feature_names(encoder, kept.names)
-    used = and_more(names[:_LISTED], len(names)) if named else f"{len(names):,}"
-    _, *others = column_rows(kept.noted(request.preparation.impute))
-    said = [("features", used), *((names, use) for names, use, _ in others)]
     # Half the memory; the fit at the end reads the file again.
-    return np.ascontiguousarray(encoder.transform(kept.points), dtype=np.float32), None, said
+    X = np.ascontiguousarray(encoder.transform(kept.points), dtype=np.float32)
+    _, *columns = column_rows(kept.noted(request.preparation.impute))
+    used = [(use, names) for names, use, _ in columns]
+    return X, None, [*used, ("features in all", f"{X.shape[1]:,}")]
 
 
 def _about_texts(error: ValueError, points: InputTable, request: AskRequest) -> ValueError:

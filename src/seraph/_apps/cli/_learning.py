@@ -96,6 +96,7 @@ def summarize_model(
         kept=np.arange(table.n_rows),
         n_rows=table.n_rows,
         decimal_comma=table.decimal_comma,
+        suspects=noted.get("suspects", {}),
     )
     examples = Examples(table.path, features, labels, *marked)
     scaled = np.asarray(fitted.before_learner(points))

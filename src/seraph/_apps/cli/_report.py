@@ -44,20 +44,20 @@ _TEMPLATE = """\
 {% import "macros.html" as macros %}
 {% block body %}
 <h1>{{ title }}</h1>
-<p><a download="report.json" href="data:application/json;base64,{{ data }}">Download the figures
-of this page (JSON)</a></p>
+<h2>Does it help?</h2>
+<p class="verdict">{{ check.errors.verdict() if check.errors else check.skipped }}</p>
+{% for doubt in doubts %}
+<p class="verdict">{{ doubt }}</p>
+{% endfor %}
+{% if check.errors %}
+<p>{{ check.errors.method }}</p>
+{{ macros.plain_table(check.errors.rows()) }}
+{% endif %}
+<h2>What it learned from</h2>
 {{ macros.explained_table(facts, meanings) }}
 {% if classes %}
 <h2>Labels</h2>
 {{ macros.plain_table(classes) }}
-{% endif %}
-<h2>Does it help?</h2>
-{% if summary.check.errors %}
-<p>{{ summary.check.errors.method }}</p>
-{{ macros.plain_table(summary.check.errors.rows()) }}
-<p class="verdict">{{ summary.check.errors.verdict() }}</p>
-{% else %}
-<p class="verdict">{{ summary.check.skipped }}</p>
 {% endif %}
 {% for picture in pictures %}
 <h2>{{ picture.heading }}</h2>
@@ -72,6 +72,8 @@ of this page (JSON)</a></p>
 <p class="verdict">This picture could not be drawn: {{ picture.trouble }}</p>
 {% endif %}
 {% endfor %}
+<p><a download="report.json" href="data:application/json;base64,{{ data }}">Download the figures
+of this page (JSON)</a></p>
 {% endblock %}
 """
 
@@ -134,7 +136,8 @@ def fit_report(summary: FitSummary, source: str) -> str:
         _TEMPLATE,
         title=f"A distance learned from {source}",
         footer=f"Made by seraph {__version__}",
-        summary=summary,
+        check=summary.check,
+        doubts=summary.doubts(source),
         facts=[*summary.facts(), *([used, names] for names, used, _ in columns[1:])],
         meanings=_MEANINGS,
         classes=classes if summary.classes else None,

@@ -125,6 +125,18 @@ class FitSummary:
             facts.append(["time", f"{self.seconds:.2f} s"])
         return facts
 
+    def doubts(self, source: str) -> list[str]:
+        """Return what speaks against the model, whatever the check says; `source` is the table."""
+        found = []
+        if doubt := self.features.doubt(source):
+            found.append(doubt)
+        if not getattr(self.learner, "converged_", True):
+            found.append(
+                f"The solver stopped before it converged, after {self.learner.n_iter_} "
+                "iterations: allow more with --max-iter."
+            )
+        return found
+
     def learned_from(self) -> dict[str, Any]:
         """Return what the model file keeps about the table, as plain values."""
         impute = None if self.preparation is None else self.preparation.impute

@@ -296,7 +296,7 @@ class Features:
     from_names: tuple[str, ...] = ()
     suspects: dict[str, str] = field(default_factory=dict)
 
-    def doubt(self, path: Path) -> str | None:
+    def doubt(self, path: Path | str) -> str | None:
         """Name the columns that may only identify rows, and how to leave them out."""
         if not self.suspects:
             return None

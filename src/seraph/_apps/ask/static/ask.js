@@ -16,6 +16,13 @@ let version = -1;
 let ending = false;
 const SHOWN = 4; // cells of a row where there is little room
 let listed = -1; // answers in the list of past ones
+const added = []; // classes that have no answer yet
+const classes = () => [...new Set([...state.classes, ...added])];
+
+// Screen readers read a live region again whenever its text is set.
+function write(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
+}
 
 // Requests
 
@@ -117,8 +124,7 @@ function rowsTable(things) {
     cells.forEach((cell, c) => row.append(make("td", { dir: "auto" }, ...(how ? marked(cell, cells[1 - c]) : plain(cell)))));
     body.append(row);
   });
-  return make("div", { className: "table", tabIndex: 0, role: "region", "aria-label": "The rows" },
-    make("table", { className: "rows" }, make("thead", {}, head), body));
+  return make("div", { className: "table" }, make("table", { className: "rows" }, make("thead", {}, head), body));
 }
 
 function showQuestion(question) {
@@ -183,7 +189,7 @@ function showButtons() {
     }
     return;
   }
-  const names = state.classes;
+  const names = classes();
   if (box.children.length === names.length + 1) return;
   const keys = keysOf(names);
   box.replaceChildren(
@@ -223,7 +229,7 @@ async function give(value) {
   button?.classList.add("given");
   const next = await change("answer", { key: shownKey, value }, `Saved: ${value.replace("class:", "")}. `);
   if (next) {
-    if (next.question) $("said").textContent += next.question.things.map((t) => t.id).join(" and ");
+    if (next.question) $("said").textContent += `Next: ${next.question.things.map((t) => t.id).join(" and ")}.`;
     $("question").focus({ preventScroll: true });
     requestAnimationFrame(() => performance.measure("next question", { start, end: performance.now() }));
   }
@@ -250,13 +256,12 @@ async function showPast() {
 
 // What has been learned
 
-function showCounts({ counts, learning }) {
+function showCounts({ counts }) {
   const kinds = Object.entries(counts.kinds).filter(([, n]) => n || !byClass);
-  const parts = kinds.map(([name, n]) => (byClass ? `${name}: ${n}` : `${n} ${name}`));
+  const parts = kinds.map(([name, n]) => (byClass ? `${name} (${n})` : `${n} ${name}`));
   if (counts.unsure) parts.push(`${counts.unsure} unsure`);
-  const goal = learning.goal > counts.answers ? ` of about ${learning.goal}` : "";
-  $("counts").textContent = `${counts.answers}${goal} ${counts.answers === 1 && !goal ? "answer" : "answers"}: ${parts.join(", ")}`;
-  if (!counts.answers) $("counts").textContent = "No answers yet.";
+  const noun = counts.answers === 1 ? "answer" : "answers";
+  $("counts").textContent = counts.answers ? `${counts.answers} ${noun}: ${parts.join(", ")}` : "No answers yet.";
   const colors = [...kinds.map(([name, n]) => [byClass ? "class" : name, n]), ["unsure", counts.unsure]];
   $("bar").replaceChildren(...colors.filter(([, n]) => n).map(([className, n]) => {
     const part = make("i", { className });
@@ -272,7 +277,7 @@ const score = (auc) => [auc.value.toFixed(2), make("small", { textContent: `${au
 function showLearning({ learning, counts }) {
   const { judgments, advice, stop, doubts } = learning;
   showDoubts(doubts);
-  $("advice").textContent = advice;
+  write("advice", advice);
   $("advice").classList.toggle("stop", stop);
   $("finish").classList.toggle("ready", stop);
   $("scores").hidden = $("chart").hidden = $("explained").hidden = !judgments.length;
@@ -283,6 +288,8 @@ function showLearning({ learning, counts }) {
   $("chart").setAttribute("aria-label", `AUC on ${counts.tests} test answers: learned ${now.learned.value.toFixed(2)}, Euclidean ${now.euclidean.value.toFixed(2)}`);
   drawChart($("chart"), judgments);
 }
+
+new ResizeObserver(() => $("chart").hidden || drawChart($("chart"), state.learning.judgments)).observe($("chart"));
 
 function showDoubts(doubts) {
   $("doubts").hidden = !doubts.length;
@@ -355,13 +362,13 @@ function showEnd({ finish, counts, learning }) {
   $("end-count").textContent = counts.answers;
   $("end-summary").textContent = learning.verdict || "The test has too few answers to say how good it is.";
   $("end-status").classList.toggle("working", finish.status === "running");
-  $("end-status").textContent = {
+  write("end-status", {
     running: [making, finish.progress, `${finish.seconds} s`].filter(Boolean).join(", "),
     done: `${made} are in the folder of your answers.`,
     failed: `This failed: ${finish.message}`,
     canceled: "Canceled. Your answers are kept; finish again whenever you like.",
     none: "",
-  }[finish.status];
+  }[finish.status]);
   $("end-status").hidden = finish.status === "none";
   $("stopping").hidden = finish.status !== "running";
   for (const node of document.querySelectorAll(".made")) node.hidden = finish.status !== "done";
@@ -444,9 +451,9 @@ document.addEventListener("keydown", (event) => {
   const key = event.key.toLowerCase(); // Caps Lock changes no answer
   if (target.matches("input, textarea, select")) return;
   if (key === " " && target.matches("button, a, audio, summary")) return;
-  const place = byClass && /^\d$/.test(key) && state ? keysOf(state.classes).indexOf(key) : -1;
+  const place = byClass && /^\d$/.test(key) && state ? keysOf(classes()).indexOf(key) : -1;
   let value = byClass
-    ? place >= 0 ? `class:${state.classes[place]}` : null
+    ? place >= 0 ? `class:${classes()[place]}` : null
     : { arrowleft: "different", arrowright: "same" }[key];
   if (key === " ") value = "unsure";
   if (key === "u") undo();
@@ -475,9 +482,12 @@ $("copy").addEventListener("click", async () => {
 if (byClass) {
   const add = () => {
     const name = $("another").value.trim();
-    if (!name) return;
+    if (!name || !state) return;
     $("another").value = "";
-    give(`class:${name}`);
+    added.push(name);
+    showButtons();
+    $("said").textContent = `Added: ${name}.`;
+    $("question").focus({ preventScroll: true }); // so that keys answer again
   };
   $("add").addEventListener("click", add);
   $("another").addEventListener("keydown", (event) => event.key === "Enter" && add());

@@ -101,11 +101,9 @@ export class PointMap {
     const { groups, pairs } = this.data;
     const answered = new Set(pairs.flatMap(([a, b]) => [a, b]));
     places.forEach((place, k) => {
-      ink.globalAlpha = answered.has(k) ? 1 : 0.5;
       ink.fillStyle = color(groups[k] >= 0 && groups[k] < GROUPS ? `--group-${groups[k]}` : "--point");
       dot(place, answered.has(k) ? 4 : 2.4);
     });
-    ink.globalAlpha = 1;
     if (this.hovered >= 0) {
       this.#drawAnswers(ink, places, color);
       ink.strokeStyle = color("--ink");
