@@ -24,6 +24,7 @@ class SampledPoints(Points):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0]])
     >>> points = SampledPoints(X[:1], Frame.of(X))
     >>> len(points), points.coordinates(rescale=False).array
