@@ -20,7 +20,7 @@ import numpy as np
 import torch
 
 from seraph import SERAPH
-from seraph._sweep import NumpySweep, PairTerms, Posterior
+from seraph._sweep import NumpySweep, PairTerms, Plan, Posterior
 from seraph._sweep._torch import TorchSweep
 
 
@@ -186,6 +186,36 @@ def parity() -> None:
     print(f"largest relative error of small problems against numpy: {worst:.1e}", flush=True)
 
 
+def recordings() -> None:
+    """Compare recorded sweeps over samples with computed ones: they are equal to the last bit."""
+    for n, m, k, labeled_share in [
+        (20_100, 64, 100, 1.0),
+        (20_100, 768, 100, 1.0),
+        (30_000, 64, 6000, 0.2),
+    ]:
+        X, codes = points(n, m), np.random.default_rng(3).integers(4, size=k)
+        plan = Plan(share=0.0064, labeled_share=labeled_share)
+        terms, sweep = PairTerms(codes, mu=0.01, plan=plan), TorchSweep(X, "cuda")
+        for wrt in ("factor", "metric", "threshold"):
+            for r in (1, 9, 20):
+                sweep(factor(r, m), terms, wrt)
+                sweep(2.0 * factor(r, m), terms, wrt)  # recorded
+                found = sweep(factor(r, m), terms, wrt)
+                expected = TorchSweep(X, "cuda")(factor(r, m), terms, wrt)
+                if found[0] != expected[0] or not np.array_equal(found[1], expected[1]):
+                    print("  a recorded sweep differs:", n, m, k, wrt, r)
+        sweep, P, seconds = TorchSweep(X, "cuda"), factor(16, m), []
+        for _ in range(12):
+            start = time.perf_counter()
+            sweep(P, terms, "factor")
+            seconds.append(1e3 * (time.perf_counter() - start))
+        print(
+            f"sweep over a sample, n = {n}, m = {m}: computed {seconds[0]:.1f} ms, recorded in "
+            f"{seconds[1]:.1f} ms, replayed in {np.median(seconds[2:]):.2f} ms",
+            flush=True,
+        )
+
+
 def little_memory() -> None:
     """Sweep in double precision where tiles of the usual size do not fit into memory."""
     X, P = points(40_000, 64).astype(np.float64), factor(20, 64)
@@ -270,6 +300,7 @@ if __name__ == "__main__":
         first_processes()
         sys.exit()
     parity()
+    recordings()
     errors()
     sweeps()
     fits()

@@ -1,12 +1,12 @@
-"""Measure how time and memory of a fit over all pairs grow with the number of points.
+"""Measure how time and memory of a fit grow with the number of points.
 
 ``python -m benchmarks.growth run RECORDS --learner seraph --m 16 64 --seconds 60`` appends a line
 of JSON for each size, each in a process of its own, until a fit takes longer than `--seconds`.
-Learners: seraph, with at most 100 labels; nca and lmnn, which are metric-learn's and have a label
-for every row. ``--device cuda`` fits on a GPU, ``--device cluster`` on a dask cluster of two
-workers on this machine; processor time is that of all processes, and memory the largest one's.
-Lines of several machines can be joined, as in growth.jsonl. ``python -m benchmarks.growth draw
-RECORDS PICTURE`` draws them.
+Learners: seraph, with its defaults and at most 100 labels; seraph-all, the same over all pairs;
+nca and lmnn, which are metric-learn's and have a label for every row. ``--device cuda`` fits on a
+GPU, ``--device cluster`` on a dask cluster of two workers on this machine; processor time is that
+of all processes, and memory the largest one's. Lines of several machines can be joined, as in
+growth.jsonl. ``python -m benchmarks.growth draw RECORDS PICTURE`` draws them.
 """
 
 import argparse
@@ -21,20 +21,27 @@ from pathlib import Path
 
 SIZES = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 LABELS = 100
-NAMES = {"seraph": "SERAPH", "nca": "NCA (metric-learn)", "lmnn": "LMNN (metric-learn)"}
+NAMES = {
+    "seraph": "SERAPH",
+    "seraph-all": "all pairs",
+    "nca": "NCA (metric-learn)",
+    "lmnn": "LMNN (metric-learn)",
+}
 
 
 PLACES = {"cpu": ("", "-o"), "cuda": (", GPU", "--s"), "cluster": (", cluster", "-.D")}
 STYLES = {"nca": ":^", "lmnn": ":v"}
+# `unlabeled_pairs` of SERAPH.
+OURS = {"seraph": "auto", "seraph-all": "all"}
 
 
 def fitted(learner, X, y, device):
-    """Fit a learner with its defaults; SERAPH over all pairs."""
-    if learner == "seraph":
+    """Fit a learner with its defaults."""
+    if learner in OURS:
         from seraph import SERAPH
 
         options = {"backend": device} if device.startswith("cuda") else {}
-        return SERAPH(unlabeled_pairs="all", **options).fit(X, y)
+        return SERAPH(unlabeled_pairs=OURS[learner], **options).fit(X, y)
     import metric_learn
 
     made = {
@@ -68,7 +75,7 @@ def one(learner, n, m, device):
     """Print the record of one fit."""
     from benchmarks.core import blobs
 
-    X, y = blobs(n, min(LABELS, n // 3) if learner == "seraph" else n, m)
+    X, y = blobs(n, min(LABELS, n // 3) if learner in OURS else n, m)
     X = X.astype("float32") if device.startswith("cuda") else X
     warnings.simplefilter("ignore")
     with workers(device) as everywhere:
@@ -76,7 +83,7 @@ def one(learner, n, m, device):
             import dask.array as da
 
             X = da.from_array(X, chunks=(-(-n // 4), m)).persist()
-        if learner == "seraph":
+        if learner in OURS:
             fitted(learner, X[:100], y[:100], device)  # imports, and compiled code
             if n >= 1000:
                 fitted(learner, X[:1000], y[:1000], device)
@@ -142,6 +149,7 @@ def draw(chosen):
                     label=label,
                     color=f"C{color}",
                     markersize=4,
+                    alpha=1.0 if learner == "seraph" else 0.4,
                 )
     _lines(axes[0], records)
     axes[0].set(ylabel="seconds of processor time (GPU: of the clock)")
@@ -158,7 +166,7 @@ def draw(chosen):
 
 def _lines(axis, records):
     """Draw the straight lines of n and n^2 through a middle size."""
-    mine = [r for r in records if r["learner"] == "seraph" and r["device"] == "cpu"]
+    mine = [r for r in records if r["learner"] == "seraph-all" and r["device"] == "cpu"]
     sizes = sorted({r["n"] for r in mine})
     place = sizes[len(sizes) // 2]
     at = min(r["cpu"] for r in mine if r["n"] == place) / 2

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from seraph import SERAPH
-from seraph._sweep import NumpySweep, PairTerms, choose_backend
+from seraph._sweep import NumpySweep, PairTerms, PointsInMemory, choose_backend, sample_points
 from seraph._sweep._moments import compute_moments
 from seraph._sweep._tiles import Margins
 from seraph._sweep._torch import TorchArithmetic, TorchSweep, _compute_scatter, compute_moments_on
@@ -176,3 +176,20 @@ def test_a_device_finds_that_zeros_have_no_moments():
     found = compute_moments_on(np.zeros((5, 2), dtype=np.float32), "cpu")
     assert found.size == 0.0
     assert not found.scatter.any()
+
+
+@pytest.mark.parametrize("size", [1e-150, 1.0, 1e150])
+def test_a_device_finds_the_standard_deviations_that_numpy_finds(rng, size):
+    X = size * (rng.normal(size=(3000, 4)) * [1.0, 100.0, 1e-3, 0.0] + [0.0, 7.0, 1.0, 5.0])
+    found = PointsInMemory(X, gpu="cpu").std()  # (any device of torch has the same code)
+    np.testing.assert_allclose(found, PointsInMemory(X).std(), rtol=1e-9, atol=1e-13 * size)
+
+
+def test_a_sample_has_the_frame_of_all_points_wherever_that_is_computed(rng):
+    X, rows = rng.normal(size=(500, 3)), np.arange(0, 500, 9)
+    found, expected = (
+        sample_points(PointsInMemory(X, gpu), rows).coordinates() for gpu in ("cpu", None)
+    )
+    assert found.unit == pytest.approx(expected.unit, rel=1e-12)
+    np.testing.assert_allclose(found.array, expected.array, atol=1e-12)
+    np.testing.assert_allclose(found.covariance, expected.covariance, atol=1e-12)

@@ -38,6 +38,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
 from .._sweep import Coordinates, exact_size, magnitude
+from .._utils._eigen import eigh
 from .._utils._typing import Array
 from .._utils._validation import check_number
 
@@ -296,7 +297,7 @@ def _to_threshold(
 
 def _factor(A: Array) -> Array:
     """Return a factor of A with orthogonal rows, longest first, without null directions."""
-    values, vectors = np.linalg.eigh(A)
+    values, vectors = eigh(A)
     values, vectors = values[::-1], vectors[:, ::-1]
     keep = values > values[0] * len(A) * _EPS
     return (vectors[:, keep] * np.sqrt(values[keep])).T
@@ -335,7 +336,7 @@ def _widest(rows: Array, coordinates: Coordinates) -> Array:
     if len(rows) < 2:
         return rows
     own = rows if coordinates.basis is None else rows @ coordinates.basis
-    turn: Array = np.linalg.eigh(own @ coordinates.covariance @ own.T)[1][:, ::-1]
+    turn: Array = eigh(own @ coordinates.covariance @ own.T)[1][:, ::-1]
     return turn.T @ rows
 
 

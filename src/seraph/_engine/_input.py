@@ -75,7 +75,8 @@ def read_array(X: Any, settings: Settings) -> tuple[PointsInMemory, Settings]:
             estimator=settings.name,
             input_name="X",
         )
-    return PointsInMemory(array), _settle_backend(settings, X, len(array))
+    settings = _settle_backend(settings, X, len(array))
+    return PointsInMemory(array, settings.gpu), settings
 
 
 def read_labels(X: Any, n: int, y: ArrayLike | None, marks: Marks | None) -> PairLabels:

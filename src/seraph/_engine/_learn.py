@@ -12,6 +12,7 @@ import numpy as np
 from .. import _solvers as solvers
 from .._marks import PairLabels
 from .._sweep import Coordinates, Points, PointsInMemory, make_sweep, workers
+from .._utils._eigen import decompose_on
 from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from ._callback import Stopped, Watch
@@ -122,8 +123,12 @@ def set_up_sweeps(settings: Settings) -> Iterator[None]:
 
     Overflow raises a ValueError; numpy's warnings are silenced.
     """
-    quiet = np.errstate(over="ignore", invalid="ignore")
-    with quiet, one_blas_thread(), workers(settings.backend, settings.n_jobs):
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        one_blas_thread(),
+        decompose_on(settings.gpu),
+        workers(settings.backend, settings.n_jobs),
+    ):
         try:
             yield
         except np.linalg.LinAlgError as error:  # the matrix overflowed

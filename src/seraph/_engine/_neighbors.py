@@ -14,6 +14,7 @@ from scipy import sparse
 
 from .._marks import PairLabels
 from .._sweep import Coordinates, magnitude
+from .._utils._eigen import eigh
 from .._utils._graph import neighbor_graph, neighbors_and_pairs, roughness
 from .._utils._typing import Array
 
@@ -77,17 +78,17 @@ class Neighborhood:
         """
         similar, dissimilar = _scatters(self.points, self.labels)
         K = neighbors_and_pairs(roughness(self.points, graph), similar, dissimilar)
-        values, vectors = np.linalg.eigh(K)
+        values, vectors = eigh(K)
         euclidean = np.eye(coordinates.n_features)
         if values[-1] <= 0.0:  # one feature, and no similar pair
             return euclidean
         root = self.span @ (vectors / np.sqrt(np.maximum(values, _FLOOR * values[-1])))
-        variance = float(np.vdot(root, coordinates.covariance @ root))
-        root *= np.sqrt(float(np.trace(coordinates.covariance)) / variance)
-        if coordinates.basis is not None:
-            root = coordinates.basis @ root
+        metric, covariance = root @ root.T, coordinates.covariance
         share = trust / 2.0
-        mixture: Array = (1.0 - share) * euclidean + share * (root @ root.T)
+        metric *= share * float(np.trace(covariance)) / float(np.vdot(metric, covariance))
+        if coordinates.basis is not None:
+            metric = coordinates.basis @ metric @ coordinates.basis.T
+        mixture: Array = (1.0 - share) * euclidean + metric
         return mixture
 
     def discriminant(self, graph: sparse.csr_array) -> Array | None:
@@ -103,7 +104,8 @@ class Neighborhood:
         about = self.points - each @ self.points / each.sum()
         means = shares.T @ about / sizes[:, np.newaxis]
         between = np.sqrt(sizes)[:, np.newaxis] * means
-        within = (about.T * each) @ about - between.T @ between
+        scaled = np.sqrt(each)[:, np.newaxis] * about
+        within = scaled.T @ scaled - between.T @ between
         within.flat[:: len(within) + 1] += max(np.trace(within) / len(within), _NULL * each.sum())
         factor: Array = np.linalg.solve(within, between.T).T @ self.span.T
         return factor

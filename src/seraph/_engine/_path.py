@@ -10,6 +10,7 @@ import numpy as np
 from .. import _solvers as solvers
 from .._marks import PairLabels
 from .._sweep import Points
+from .._utils._eigen import eigvalsh
 from .._utils._typing import Array
 from ._checkpoint import Journal
 from ._forecast import Progress
@@ -158,7 +159,7 @@ class _Path:
         pairs = self.problem.pairs
         problem = replace(self.problem, pairs=replace(pairs, terms=replace(pairs.terms, mu=mu)))
         gradient = problem.objective(0.0).by_metric(self.zero)[1]
-        return float(np.linalg.eigvalsh(gradient)[-1]) * problem.coordinates.unit**2
+        return float(eigvalsh(gradient)[-1]) * problem.coordinates.unit**2
 
     def highest_lam(self, lam_max: float) -> float:
         """Find a weight at which the metric is zero, for the start of the path."""

@@ -93,7 +93,7 @@ class Problem:
         backend, device = settings.backend, settings.device
         rows = sample_rows(labels, points.shape[1], settings)
         if rows is not None:
-            points, n_unlabeled = sample_points(points, rows, device), labels.n_unlabeled
+            points, n_unlabeled = sample_points(points, rows), labels.n_unlabeled
             labels = cast("PairLabels", labels.among(rows))  # it has all labels
             mu *= n_unlabeled / max(labels.n_unlabeled, 1)
             if backend == "dask":  # the sample is in memory
@@ -130,6 +130,8 @@ class Problem:
     def without_samples_of_rows(self) -> Problem:
         """Return the same problem, for solvers that sample no rows."""
         terms = self.pairs.terms
+        if not terms.plan.by_rows:
+            return self
         terms = replace(terms, plan=replace(terms.plan, by_rows=False))
         return replace(self, pairs=replace(self.pairs, terms=terms))
 

@@ -62,6 +62,11 @@ class Settings:
     n_jobs: int | None = None
     random_state: int | np.random.RandomState | None = None
 
+    @property
+    def gpu(self) -> str | None:
+        """The device, if it is a GPU that has double precision."""
+        return self.device if (self.device or "").startswith("cuda") else None
+
     @classmethod
     def of(cls, estimator: Any, **changes: Any) -> Self:
         """Read and check the parameters of an estimator.

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from .._base import MOST_FEATURES, Blend, MahalanobisLearner
 from .._engine import Fit, Settings, warn_of_fit
 from .._sweep import posterior
+from .._utils._eigen import decompose_on
 from .._utils._typing import Array
 
 
@@ -42,15 +43,16 @@ class PosteriorLearner(MahalanobisLearner):
     ) -> Self:
         """Warn of a doubtful fit to `X`, and set all attributes from it."""
         warn_of_fit(fit, settings, shrunk=not blend.is_off)
-        return self._set_learned(
-            X,
-            fit.components,
-            blend.toward(fit.target),
-            fit.coordinates,
-            fit.averaged,
-            **fit.attributes,
-            **attributes,
-        )
+        with decompose_on(settings.gpu):
+            return self._set_learned(
+                X,
+                fit.components,
+                blend.toward(fit.target),
+                fit.coordinates,
+                fit.averaged,
+                **fit.attributes,
+                **attributes,
+            )
 
 
 def probability(learner: PosteriorLearner, squared: Array) -> Array:

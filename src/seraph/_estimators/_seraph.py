@@ -109,11 +109,11 @@ class SERAPH(PosteriorLearner):
         takes a sample: all k rows with labels or marks and max(20,000, 100 k) others (at most
         100,000), and 64 pairs for each. This adds about 1 % to the variance that the labels leave
         in the metric, and ``sampling_error_`` estimates how much. The sample depends on the number
-        and order of the rows alone, so that the same data give the same metric. Mean and
-        covariance are those of all rows. (With `manifold`, the pairs are a sample, but not the
-        rows.) "all" sums over all pairs. A number or a share of pairs is sampled at random with
-        `random_state`. Sampled pairs are weighted so that the sum is right on average (an
-        incomplete U-statistic).
+        and order of the rows alone, so that the same data give the same metric. (A GPU takes other
+        pairs of the same rows.) Mean and covariance are those of all rows. (With `manifold`, the
+        pairs are a sample, but not the rows.) "all" sums over all pairs. A number or a share of
+        pairs is sampled at random with `random_state`. Sampled pairs are weighted so that the sum
+        is right on average (an incomplete U-statistic).
     backend : str, default="auto"
         What sums over the pairs, or where. "cuda", "cuda:1" and "mps" are GPUs, used by torch in
         the precision of X, so pass float32 for speed. "cpu" is numba, the fastest on a CPU, if it

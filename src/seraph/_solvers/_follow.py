@@ -11,6 +11,7 @@ from collections import deque
 import numpy as np
 from scipy.linalg import orthogonal_procrustes
 
+from .._utils._eigen import eigh
 from .._utils._typing import Array
 from ._ascent import NULL_ROW, Evaluator, find_idle_rows
 from ._low_rank import low_rank
@@ -152,7 +153,7 @@ class Follower:
         self, objective: MatrixFunction, here: CertifiedPoint, max_rank: int
     ) -> tuple[Array, float, Array] | None:
         """Append the directions of ascent; return the factor, its value and gradient."""
-        slopes, vectors = np.linalg.eigh(here.gradient)
+        slopes, vectors = eigh(here.gradient)
         room = min(max_rank - len(here.P), int(np.sum(slopes > 0.5 * self.tol * objective.scale)))
         if room <= 0:
             return None

@@ -6,6 +6,7 @@ from itertools import count
 
 import numpy as np
 
+from .._utils._eigen import eigh
 from .._utils._typing import Array
 from ._ascent import Evaluator, Progress, ascend
 from ._psd import project_psd
@@ -109,7 +110,7 @@ def _widen(evaluator: Evaluator, here: CertifiedPoint) -> Array | None:
     room = min(max(_NEW_ROWS, len(P)), rule.max_rank - len(P))
     if room <= 0:
         return None
-    slopes, vectors = np.linalg.eigh(here.gradient)
+    slopes, vectors = eigh(here.gradient)
     least = max(0.5 * rule.tol * objective.scale, _STEEP * float(slopes[-1]))
     rows = vectors[:, -room:][:, slopes[-room:] > least].T
     if len(rows) == 0:

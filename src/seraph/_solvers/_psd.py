@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array
 
 # Eigenvalues below this share of the largest count as zero. The eigenvalues of a sum over pairs
@@ -22,7 +23,7 @@ def project_psd(A: Array) -> tuple[Array, Array]:
     P : ndarray of shape (r, m)
         ``P'P`` is the projection and r its rank; the rows are orthogonal, longest first.
     """
-    eigenvalues, vectors = np.linalg.eigh(A)
+    eigenvalues, vectors = eigh(A)
     keep = eigenvalues > max(0.0, _RANK_TOLERANCE * eigenvalues[-1])
     P = (vectors[:, keep] * np.sqrt(eigenvalues[keep])).T[::-1]
     return P.T @ P, P
@@ -55,7 +56,7 @@ def optimality_gap(P: Array, gradient: Array, scale: float) -> float:
     ``F(A*) - F(A) <= <G, A* - A> <= gap * scale * (tr A* + tr A)``.
     """
     # (LAPACK can compute the top eigenvalue alone, faster, but fails on repeated ones.)
-    top = max(0.0, float(np.linalg.eigvalsh(gradient)[-1]))
+    top = max(0.0, float(eigvalsh(gradient)[-1]))
     trace = float(np.vdot(P, P))
     along = abs(float(np.vdot(P @ gradient, P))) / trace if trace > 0.0 else 0.0
     return max(top, along) / scale

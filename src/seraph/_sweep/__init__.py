@@ -29,17 +29,19 @@ A sweep visits the tiles on and above the diagonal; if ``mu = 0``, only those of
     _formulas  the pair terms, for numpy and torch; _compiled has them for numba
     _tiles     sums over tiles and lists, and their gradients, for all backends in memory
     _numpy     backends "numpy" and "numba": threads, and lists as sparse matrices
-    _torch     backend "torch": tensors; on CUDA, the kernels in _kernels, launched by _triton
+    _torch     backend "torch": tensors; on CUDA, the kernels in _kernels, launched by _triton,
+               or at once by _cuda_graphs
     _dask      backend "dask": parts of the points on a cluster, swept by the tasks in _tasks
     _points    points in memory, their coordinates and checks; _chunks has those in dask
-    _moments   mean and covariance of all points in one pass, for coordinates of a sample
+    _moments   mean and covariance of all points in one pass
+    _samples   some of the points, in the coordinates of all
 """
 
 from ._choose import BACKENDS, check_backend, choose_backend, make_sweep, workers
-from ._chunks import ChunkedPoints, map_rows, sample_points
+from ._chunks import ChunkedPoints, map_rows
 from ._formulas import posterior
 from ._lists import PairList
-from ._moments import SampledPoints
+from ._moments import exact_size
 from ._numpy import NumbaSweep, NumpySweep
 from ._plan import Plan, can_list
 from ._points import (
@@ -51,7 +53,6 @@ from ._points import (
     check_range,
     check_unit,
     digest,
-    exact_size,
     header,
     is_chunked,
     is_tensor,
@@ -60,6 +61,7 @@ from ._points import (
     subtract_mean,
     to_memory,
 )
+from ._samples import SampledPoints, sample_points
 from ._terms import PairTerms, Posterior, Sweep
 
 __all__ = [

@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 
 from .._utils._typing import Array
-from ._moments import Frame, Moments, SampledPoints, center, compute_moments, merge_moments
+from ._moments import Frame, Moments, center, compute_moments, merge_moments
 from ._points import FLOATS, Coordinates, Points, digest, squared_norms, to_memory
 
 # Number of results merged by one task, which a worker must hold in memory. They are merged in
@@ -206,7 +206,7 @@ class ChunkedPoints(Points):
     def digest(self) -> str:
         """Summarize the points by their moments: the numbers may not fit in memory."""
         form = f"{self.shape} {self.dtype} {self.array.chunks}"
-        return digest(form, self.frame.digest())
+        return digest(form, *self.frame.parts)
 
 
 @dataclass(frozen=True)
@@ -230,21 +230,6 @@ class _ChunkedCoordinates(Coordinates):
         The others keep their order. Nothing is computed.
         """
         return move_to_front(self.array, rows)
-
-
-def sample_points(points: Points, rows: Array, device: str | None = None) -> SampledPoints:
-    """Take some rows into memory; they keep the mean, unit and covariance of all.
-
-    All rows are read once, by chunks; those of an array may be summed on a GPU.
-    """
-    if isinstance(points, ChunkedPoints):
-        return SampledPoints(take_rows(points.array, rows), points.frame)
-    some = points.array[rows]
-    if device is None or not device.startswith("cuda"):
-        return SampledPoints(some, Frame.of(points.array))
-    from ._torch import compute_moments_on
-
-    return SampledPoints(some, compute_moments_on(points.array, device).frame())
 
 
 def take_rows(array: Any, rows: Array) -> Array:

@@ -1,12 +1,13 @@
-"""Mean and covariance of all points in one pass, and coordinates of some of them.
+"""Mean and covariance of all points in one pass.
 
 Chunks of rows have `Moments`, which are merged pairwise. The moments of all rows make a `Frame`:
-the origin, unit and covariance of the solvers' coordinates. `SampledPoints` are a few rows in the
-frame of all.
+the origin, unit and covariance of the solvers' coordinates.
 """
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
@@ -14,10 +15,38 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils._typing import Array
-from ._points import Coordinates, Points, digest, exact_size, rounding_of_mean
 
 # Rows at a time: few enough that their copies in double precision stay in the cache.
 _ROWS = 1 << 12
+
+
+def exact_size(size: float) -> float:
+    """Return a divisor for points of magnitude `size`, to be applied before they are centered.
+
+    It is a power of two, because division by it is exact. Rounding errors of another division
+    would be large beside the differences between points far from the origin.
+
+    Examples
+    --------
+    >>> exact_size(5.0), exact_size(8.0)
+    (8.0, 8.0)
+    """
+    fraction, exponent = math.frexp(size)
+    largest = sys.float_info.max_exp - 1
+    return math.ldexp(1.0, min(exponent - (fraction == 0.5), largest))
+
+
+def rounding_of_mean(dtype: Any, n_features: int) -> float:
+    """Return a bound of the mean squared distance of equal points that are centered.
+
+    Their numbers are at most 1. The mean of equal numbers may differ from them by rounding.
+
+    Examples
+    --------
+    >>> rounding_of_mean(np.float64, 10) < 1e-29
+    True
+    """
+    return n_features * float(4.0 * np.finfo(dtype).eps) ** 2
 
 
 class Moments(NamedTuple):
@@ -134,43 +163,7 @@ class Frame:
             "spread": dtype.type(spread),
         }
 
-    def digest(self) -> str:
-        """Return a digest."""
-        return digest(repr(self.size), np.vstack([self.mean, self.covariance]))
-
-
-@dataclass(frozen=True)
-class SampledPoints(Points):
-    """Some points, in the frame of all.
-
-    Parameters
-    ----------
-    array : ndarray of shape (k, m), float32 or float64
-        The points.
-    frame : Frame
-        Mean, unit and covariance of all points.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> points = SampledPoints(X[:1], Frame.of(X))
-    >>> len(points), points.coordinates(rescale=False).array
-    (1, array([[-1.]]))
-    """
-
-    array: Array
-    frame: Frame
-
-    def std(self) -> Array:
-        """Compute the standard deviation of each feature over all points."""
-        return self.frame.std()
-
-    def coordinates(self, *, rescale: bool = True) -> Coordinates:
-        """Find the coordinates for the solvers; unless `rescale`, only center the points."""
-        array = center(self.array, **self.frame.shift(self.dtype, rescale=rescale))
-        unit, covariance = self.frame.unit(rescale=rescale)
-        return Coordinates(array, None, unit, covariance)
-
-    def digest(self) -> str:
-        """Return a digest of these points and of the frame."""
-        return digest(self.array, self.frame.digest())
+    @property
+    def parts(self) -> tuple[str, Array, Array]:
+        """All numbers, to be digested."""
+        return repr(self.size), self.mean, self.covariance

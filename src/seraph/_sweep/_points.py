@@ -5,18 +5,18 @@ Code outside this room works with `Points` and `Coordinates`, and does not know 
 
 from __future__ import annotations
 
-import math
-import sys
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
+from .._utils._eigen import eigh
 from .._utils._typing import Array, computed_once
 from .._utils._validation import check_unmasked
+from ._moments import Frame, exact_size, rounding_of_mean
 
 FLOATS = (np.float64, np.float32)
 # Singular values below this share of the largest are rounding errors: their squares, the
@@ -175,39 +175,10 @@ def squared_norms(points: Array) -> Array:
     return norms
 
 
-def exact_size(size: float) -> float:
-    """Return a divisor for points of magnitude `size`, to be applied before they are centered.
-
-    It is a power of two, because division by it is exact. Rounding errors of another division
-    would be large beside the differences between points far from the origin.
-
-    Examples
-    --------
-    >>> exact_size(5.0), exact_size(8.0)
-    (8.0, 8.0)
-    """
-    fraction, exponent = math.frexp(size)
-    largest = sys.float_info.max_exp - 1
-    return math.ldexp(1.0, min(exponent - (fraction == 0.5), largest))
-
-
 def _means(X: Array) -> Array:
     """Return the mean of each feature, in double precision (twice as fast as `X.mean`)."""
     total: Array = np.einsum("ij->j", X, dtype=np.float64, casting="safe")
     return total / len(X)
-
-
-def rounding_of_mean(dtype: Any, n_features: int) -> float:
-    """Return a bound of the mean squared distance of equal points that are centered.
-
-    Their numbers are at most 1. The mean of equal numbers may differ from them by rounding.
-
-    Examples
-    --------
-    >>> rounding_of_mean(np.float64, 10) < 1e-29
-    True
-    """
-    return n_features * float(4.0 * np.finfo(dtype).eps) ** 2
 
 
 def subtract_mean(X: Array, *, rounding: float = 0.0) -> Array:
@@ -348,8 +319,7 @@ class Coordinates:
     @computed_once
     def principal_axes(self) -> tuple[Array, Array]:
         """Variances along the principal directions, the smallest first, and these as columns."""
-        variances, directions = np.linalg.eigh(self.covariance)
-        return variances, directions
+        return eigh(self.covariance)
 
     def start(self, eta: float, rank: int) -> Array:
         """Make a factor to start from: a multiple of the leading principal components.
@@ -419,6 +389,13 @@ class Points(ABC):
 class PointsInMemory(Points):
     """Points in an array.
 
+    Parameters
+    ----------
+    array : ndarray of shape (n, m)
+        The points.
+    gpu : str or None
+        CUDA device that computes their `frame`; None is the CPU.
+
     Examples
     --------
     >>> points = PointsInMemory(np.array([[1.0, 2.0], [3.0, 2.0]]))
@@ -427,12 +404,24 @@ class PointsInMemory(Points):
     """
 
     array: Array
+    gpu: str | None = None
 
     def __getitem__(self, rows: Array) -> PointsInMemory:
-        return PointsInMemory(self.array[rows])
+        return replace(self, array=self.array[rows])
+
+    @computed_once
+    def frame(self) -> Frame:
+        """Mean, unit and covariance of the points, from one pass without a copy of them."""
+        if self.gpu is None:
+            return Frame.of(self.array)
+        from ._torch import compute_moments_on
+
+        return compute_moments_on(self.array, self.gpu).frame()
 
     def std(self) -> Array:
         """Compute the standard deviation of each feature."""
+        if self.gpu is not None:
+            return self.frame.std()
         X, size = self.array, magnitude(self.array)
         if not _LOW < size < _HIGH:
             with np.errstate(over="ignore"):  # numpy 1 warns of some numbers near the smallest

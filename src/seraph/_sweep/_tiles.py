@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .._utils._typing import Array
 from ._formulas import AnyArray, Arithmetic, Scratch
 from ._lists import Listed
 from ._plan import Strip
@@ -39,7 +38,7 @@ class Pass:
         The pair terms, for the arrays of a library.
     X : array of shape (n, m)
         Points.
-    P : ndarray of shape (r, m)
+    P : array of shape (r, m)
         Factor of the metric.
     terms : PairTerms
         The term of each pair. Tiles and lists come with their own weights.
@@ -53,7 +52,7 @@ class Pass:
         self,
         arithmetic: Arithmetic,
         X: AnyArray,
-        P: Array,
+        P: AnyArray,
         terms: PairTerms,
         wrt: Variable,
         n_tiled: int,
@@ -69,7 +68,7 @@ class Pass:
         if terms.mu > 0.0 and terms.q is not None and terms.q.P is not None:
             self.frozen = self._find_margins(terms.q.P)
 
-    def _find_margins(self, P: Array) -> Margins:
+    def _find_margins(self, P: AnyArray) -> Margins:
         Z = self.X @ self.arithmetic.array(P).T
         return Margins(self.xp, Z, self.terms.eta, self.n_tiled)
 

@@ -19,6 +19,7 @@ from torch import Tensor
 
 from .._utils._threads import SharedSetting
 from .._utils._typing import Array
+from ._cuda_graphs import Recorder
 from ._formulas import Arithmetic
 from ._moments import Moments, merge_moments
 from ._numpy import NumpySweep
@@ -45,6 +46,8 @@ _FEW_LABELED = 4096
 _METRIC_WIDTH = 64
 # Rows, or numbers, to convert to double precision at a time: this bounds the memory of the copies.
 _WIDENED_ROWS, _WIDENED_NUMBERS = 1 << 17, 1 << 25
+# Multiple of the ranks of recorded sweeps.
+_RECORDED_RANKS = 16
 _TRITON = find_spec("triton") is not None
 
 
@@ -70,6 +73,7 @@ class TorchSweep(Sweep):
         self.rounding = ROUNDING[str(self.X.dtype).removeprefix("torch.")]
         self.tile = _SIDES.get(self.X.device.type, _SIDE) if tile is None else tile
         self.arithmetic = TorchArithmetic(self.X)
+        self.recorder = Recorder() if self.X.is_cuda else None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -84,26 +88,41 @@ class TorchSweep(Sweep):
     def __call__(self, P: Array, terms: PairTerms, wrt: Variable) -> tuple[float, Array]:
         """Sum the pair terms, and differentiate the sum: see `Sweep`."""
         self.n_sweeps += 1
-        with torch.inference_mode(), _full_precision:
-            fused, tiled = fits_kernel(self.X, P, terms), terms
-            many = len(terms.codes) > _FEW_LABELED
-            if fused:  # tiles have the labeled pairs alone
-                tiled = replace(terms, mu=0.0, codes=terms.codes[: 0 if many else None])
-            n_tiled = count_rows(self._cut(tiled))
-            sums = Pass(self.arithmetic, self.X, P, terms, wrt, n_tiled)
-            # (The kernel first, so that the device has work while the host prepares the rest.)
-            parts = [_sum_fused(sums, labeled=many)] if fused else []
-            parts += self._sum_in_tiles(sums, tiled)
-            value, gradient = sums.total(parts, self._sum_lists(sums, P))
+        here = torch.cuda.device_of(self.X)  # type: ignore[no-untyped-call]
+        with torch.inference_mode(), _full_precision, here:
+            if self.recorder is None or not self._can_record(P, terms):
+                found = self._sum(P, terms, wrt)
+            else:
+                # (Rows of zeros change nothing, and leave few shapes to record.)
+                factor = np.pad(P, ((0, -len(P) % _RECORDED_RANKS), (0, 0)))
+                found = self.recorder(self._sum, self.arithmetic.array(factor), terms, wrt)
             # One copy to the host, since it waits for each.
-            found = torch.cat(
-                [
-                    torch.as_tensor(value, dtype=gradient.dtype, device=gradient.device).view(1),
-                    gradient.flatten(),
-                ]
-            ).cpu()
-        both: Array = found.numpy().astype(np.float64)
-        return float(both[0]), both[1:].reshape(gradient.shape)
+            both: Array = found.cpu().numpy().astype(np.float64)
+        value, gradient = float(both[0]), both[1:]
+        if wrt == "threshold":
+            return value, gradient.reshape(())
+        rows = len(P) if wrt == "factor" else self.shape[1]
+        return value, gradient.reshape(-1, self.shape[1])[:rows]
+
+    def _can_record(self, P: Array, terms: PairTerms) -> bool:
+        """Whether a sweep is so short that its launches take most of its time."""
+        is_short = terms.plan.share < 1.0 and terms.q is None and not terms.lists()
+        return is_short and fits_kernel(self.X, P, terms)
+
+    def _sum(self, P: Array | Tensor, terms: PairTerms, wrt: Variable) -> Tensor:
+        """Return the sum and its derivative, one after the other, on the device."""
+        fused, tiled = fits_kernel(self.X, P, terms), terms
+        many = len(terms.codes) > _FEW_LABELED
+        if fused:  # tiles have the labeled pairs alone
+            tiled = replace(terms, mu=0.0, codes=terms.codes[: 0 if many else None])
+        n_tiled = count_rows(self._cut(tiled))
+        sums = Pass(self.arithmetic, self.X, P, terms, wrt, n_tiled)
+        # (The kernel first, so that the device has work while the host prepares the rest.)
+        parts = [_sum_fused(sums, labeled=many)] if fused else []
+        parts += self._sum_in_tiles(sums, tiled)
+        value, gradient = sums.total(parts, self._sum_lists(sums, P))
+        value = torch.as_tensor(value, dtype=gradient.dtype, device=gradient.device)
+        return torch.cat([value.view(1), gradient.flatten()])
 
     def _cut(self, terms: PairTerms) -> list[Strip]:
         return terms.tiles(len(self.X), self.tile, self.arithmetic.least_side)
@@ -120,7 +139,7 @@ class TorchSweep(Sweep):
                 self.tile //= 2
                 torch.cuda.empty_cache()
 
-    def _sum_lists(self, sums: Pass, P: Array) -> list[tuple[Any, Tensor]]:
+    def _sum_lists(self, sums: Pass, P: Any) -> list[tuple[Any, Tensor]]:
         lists = sums.terms.lists()
         if lists and self.X.device.type in _LISTS_BY_NUMPY:
             sweep = NumpySweep(self.X.numpy())
@@ -168,7 +187,7 @@ def _has_triton(X: Tensor) -> bool:
     return _TRITON and (X.device.type == "cuda" or os.environ.get("TRITON_INTERPRET") == "1")
 
 
-def fits_kernel(X: Tensor, P: Array, terms: PairTerms) -> bool:
+def fits_kernel(X: Tensor, P: Array | Tensor, terms: PairTerms) -> bool:
     """Whether the fused kernel can do this sweep."""
     widths = [len(P)]
     if terms.q is not None and terms.q.P is not None:
@@ -202,8 +221,10 @@ class TorchArithmetic(Arithmetic):
         # Class codes are the same in each sweep of a fit, and a copy of them makes the host wait.
         self._copied: tuple[Array | None, Any] = None, None
 
-    def array(self, a: Array) -> Tensor:
-        """Copy an array to the device."""
+    def array(self, a: Array | Tensor) -> Tensor:
+        """Copy an array to the device, unless it is there."""
+        if isinstance(a, Tensor):
+            return a
         # (Of a copy, since torch takes no negative strides, and numpy calls an array of one row
         # contiguous whatever its stride.)
         return torch.tensor(a.copy(), dtype=self.X.dtype, device=self.X.device)

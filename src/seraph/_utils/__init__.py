@@ -13,6 +13,7 @@
     _threshold   a distance up to which pairs are similar
     _merging     agglomerative clustering with constraints
     _questions   pairs to ask a person about
+    _eigen       eigenvalues of symmetric matrices, on a GPU if they are large
     _graph       graphs of nearest neighbors
     _columns     columns of untidy tables as numbers
     _threads     settings of the process and its threads, such as the threads of BLAS
