@@ -147,6 +147,123 @@ def test_one_feature_with_dissimilar_pairs_alone_has_a_target():
     assert_allclose(T, unit(np.eye(1), points))
 
 
+# Labels that are far apart already
+
+
+def small_classes(points_per_class=10, n_classes=30, m=20, seed=0):
+    """Many compact classes in all directions, and 50 pairs of each kind."""
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(n_classes), points_per_class)
+    points = rng.normal(size=(n_classes, m))[codes] + 0.5 * rng.normal(size=(len(codes), m))
+    i, j = np.triu_indices(len(codes), 1)
+    alike = codes[i] == codes[j]
+    chosen = [rng.choice(np.flatnonzero(alike == kind), 50, replace=False) for kind in (1, 0)]
+    pairs = np.column_stack([i, j])[np.concatenate(chosen)]
+    return points, codes, pairs, np.repeat([1.0, 0.0], 50)
+
+
+def separation(points, pairs, q, w, k, n_similar, n_dissimilar):
+    """(1 - s / t)^2 d, with the number of pairs in mind, by the formula."""
+    squared = np.array([np.sum((points[a] - points[b]) ** 2) for a, b in pairs])
+    s, t = np.average(squared, weights=w * q), np.average(squared, weights=w * (1 - q))
+    N = min(n_similar, n_dissimilar, k / 2)
+    variances = np.linalg.eigvalsh(np.cov(points.T, bias=True))
+    return ((1 - s / t) * N / (N + 2)) ** 2 * variances.sum() ** 2 / np.sum(variances**2)
+
+
+def odds_of_target(points, T):
+    """0.18 times the root of the directions that the points have under T."""
+    C = T @ np.cov(points.T, bias=True)
+    return 0.18 * np.trace(C) / np.sqrt(np.trace(C @ C))
+
+
+def test_pairs_that_are_far_apart_raise_the_share_of_the_euclidean_metric():
+    points, _, pairs, q = small_classes()
+    k = len(np.unique(pairs))
+    far = separation(points, pairs, q, np.ones(100), k, 50, 50) / 3
+    assert far > 2
+    marks = Marks(pairs, q, rows=points)
+    T = target_of(points, marks=marks)
+    learner = SERAPH().fit(points, marks=marks)
+    assert_allclose(
+        learner.shrinkage_ / (1 - learner.shrinkage_), far * odds_of_target(points, T), rtol=1e-9
+    )
+    share = trust(k, points) / 2 / far**2
+    L = unit(LRML().fit(points, marks=marks).get_mahalanobis_matrix(), points)
+    assert_allclose(T, share * L + (1 - share) * unit(np.eye(20), points), atol=1e-12)
+
+
+def test_unsure_and_weighted_marks_classes_and_triplets_say_how_far_apart_pairs_are():
+    points, codes, pairs, q = small_classes()
+    rng = np.random.default_rng(1)
+    q, w = np.where(q == 1, 0.9, 0.2), rng.uniform(0.5, 3.0, size=100)
+    y = np.where(np.arange(len(codes)) < 12, codes, -1)
+    free = ~(y[pairs] >= 0).all(axis=1)  # classes settle the others
+    pairs, q, w = pairs[free], q[free], w[free]
+    triplets = np.array([[20, 21, 100], [200, 201, 150]])
+    known = {"y": y, "marks": Marks(pairs, q, weights=w, triplets=triplets, rows=points)}
+    of_classes = np.column_stack(np.triu_indices(12, 1))
+    implied = codes[of_classes[:, 0]] == codes[of_classes[:, 1]]
+    all_pairs = np.concatenate([of_classes, pairs, triplets[:, [0, 1]], triplets[:, [0, 2]]])
+    all_q = np.concatenate([implied, q, [1, 1, 0, 0]])
+    all_w = np.concatenate([np.ones(len(implied)), w, np.ones(4)])
+    counts = np.count_nonzero(all_q >= 0.5), np.count_nonzero(all_q < 0.5)
+    strongest = np.zeros(len(points))
+    np.maximum.at(strongest, all_pairs, all_w[:, np.newaxis])
+    k = strongest.sum() ** 2 / np.sum(strongest**2)
+    far = separation(points, all_pairs, all_q, all_w, k, *counts) / 3
+    assert far > 1.1
+    learner = SERAPH().fit(points, **known)
+    odds = far * odds_of_target(points, target_of(points, **known))
+    assert_allclose(learner.shrinkage_ / (1 - learner.shrinkage_), odds, rtol=1e-9)
+
+
+def test_overlapping_classes_and_pairs_of_one_kind_leave_the_share_to_the_directions():
+    points, _, pairs, q = small_classes()
+    cases = [(X, {"y": Y})]
+    for kind in (0, 1):
+        cases.append((points, {"marks": Marks(pairs[q == kind], q[q == kind], rows=points)}))
+    copies = np.repeat(points[:1], 4, axis=0)  # no distance between any pair
+    of_copies = Marks([[0, 1], [2, 3]], [1, -1], rows=np.r_[copies, points])
+    cases.append((np.r_[copies, points], {"marks": of_copies}))
+    for rows, known in cases:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # all pairs are of one kind
+            learner, T = SERAPH().fit(rows, **known), target_of(rows, **known)
+        odds = learner.shrinkage_ / (1 - learner.shrinkage_)
+        assert_allclose(odds, odds_of_target(rows, T), rtol=1e-9)
+
+
+def test_rotations_and_units_do_not_change_how_far_apart_pairs_are():
+    points, _, pairs, q = small_classes()
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(20, 20)))[0]
+    shares = [
+        SERAPH().fit(rows, marks=Marks(pairs, q, rows=rows)).shrinkage_
+        for rows in (points, 1e3 * points @ rotation + 5.0)
+    ]
+    assert_allclose(shares[1], shares[0], rtol=1e-6)
+
+
+def test_nearest_neighbors_of_many_small_classes_hardly_get_worse():
+    m = 12
+
+    def error(points, codes, A):
+        D = squareform(pdist(points @ np.linalg.cholesky(A + 1e-9 * np.eye(m))))
+        np.fill_diagonal(D, np.inf)
+        return np.mean(codes[D.argmin(axis=1)] != codes)
+
+    errors = []
+    for seed in range(4):
+        points, codes, pairs, q = small_classes(m=m, seed=seed)
+        marks = Marks(pairs, q, rows=points)
+        fits = (SERAPH(**shrunk).fit(points, marks=marks) for shrunk in ({}, {"shrinkage": 0}))
+        metrics = [np.eye(m), *(fit.get_mahalanobis_matrix() for fit in fits)]
+        errors.append([error(points, codes, A) for A in metrics])
+    euclidean, final, learned = np.mean(errors, axis=0)
+    assert learned > 3 * euclidean
+    assert final - euclidean < 0.15 * (learned - euclidean)
+
+
 # The discriminant
 
 

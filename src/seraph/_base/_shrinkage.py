@@ -19,7 +19,7 @@ The rule "auto" gives the target the odds
 where d, the participation ratio, is the number of directions that the points effectively have
 under T. Squared distances over d directions vary around their mean by a share of
 :math:`\sqrt{2 / d}`, so the target needs that much more weight to have the same say in what is
-near and what is far.
+near and what is far. A fit that has found the target may multiply these odds.
 
 A factor of the mixture with the identity has as many rows as there are features. With many
 features the mixture is kept as two parts instead, :math:`A_\rho = P^\top P + s^2 I`: a factor of
@@ -110,6 +110,8 @@ class Blend:
         becomes the mean squared distance under the target.
     target_size : float
         Factor of `target`. It matters only where nothing was learned and there is no threshold.
+    weight : float
+        Factor of the odds that the rule gives the target.
     """
 
     shrinkage: float | None
@@ -117,6 +119,7 @@ class Blend:
     n_components: float | None = None
     threshold: float | None = None
     target_size: float = 1.0
+    weight: float = 1.0
 
     @classmethod
     def of(
@@ -163,16 +166,18 @@ class Blend:
         """Whether the learned metric is the final one."""
         return self.shrinkage == 0.0
 
-    def toward(self, target: Array | None) -> Blend:
+    def toward(self, target: Array | None, weight: float) -> Blend:
         """Return the same with the target that a fit has found, if it has found one."""
-        return self if target is None else replace(self, target=target, target_size=1.0)
+        if target is None:
+            return self
+        return replace(self, target=target, target_size=1.0, weight=weight)
 
     def share(self, coordinates: Coordinates) -> float:
         """Return the share of the target for these points."""
         if self.shrinkage is not None:
             return self.shrinkage
         total, norm = self._target_variance(coordinates)
-        odds = _ODDS * total / norm if total > 0.0 else _ODDS
+        odds = self.weight * _ODDS * (total / norm if total > 0.0 else 1.0)
         return odds / (1.0 + odds)
 
     def __call__(

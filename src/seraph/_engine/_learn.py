@@ -18,7 +18,7 @@ from .._utils._typing import Array
 from ._callback import Stopped, Watch
 from ._checkpoint import Journal
 from ._forecast import Forecast, Progress
-from ._neighbors import Neighborhood, trust_in_labels, weigh_discriminant
+from ._neighbors import Neighborhood, count_directions, trust_in_labels, weigh_discriminant
 from ._objective import FullModel, Objective
 from ._problem import Problem, order_terms
 from ._sampling_error import count_summed, estimate_error
@@ -39,6 +39,8 @@ class Fit:
         discriminant; `components` again unless the settings ask for it.
     target : ndarray of shape (n_features, n_features) or None
         Matrix to shrink toward, if the settings ask for it.
+    target_weight : float
+        Factor of its odds: see `Neighborhood.weigh_target`.
     coordinates : Coordinates
         The points as the solvers saw them.
     mu, lam, eta, kappa : float
@@ -88,6 +90,7 @@ class Fit:
     backend: str
     device: str | None
     sampling_error: float = 0.0
+    target_weight: float = 1.0
     stalled: bool = False
 
     @property
@@ -96,7 +99,14 @@ class Fit:
         return {f"{name}_": getattr(self, name) for name in _ATTRIBUTES}
 
 
-_NOT_ATTRIBUTES = ("components", "averaged", "target", "coordinates", "stalled")
+_NOT_ATTRIBUTES = (
+    "components",
+    "averaged",
+    "target",
+    "target_weight",
+    "coordinates",
+    "stalled",
+)
 _ATTRIBUTES = tuple(field.name for field in fields(Fit) if field.name not in _NOT_ATTRIBUTES)
 # Multiples of the weight of the trace whose metrics are averaged with the one for the weight
 # itself. Chosen on the sets of benchmarks/evidence that are for choosing ("The default" in
@@ -198,9 +208,13 @@ def _add_to_fit(fit: Fit, labels: PairLabels, result: solvers.Result, run: _Solv
     if nearby is None:
         return fit
     graph = nearby.graph()
-    trust = trust_in_labels(labels, coordinates.covariance)
+    directions = count_directions(coordinates.covariance)
+    trust = trust_in_labels(labels, directions)
     if settings.toward_neighbors:
-        fit = replace(fit, target=nearby.target(graph, coordinates, trust))
+        weight = nearby.weigh_target(directions)
+        # What the target gains is the Euclidean part.
+        target = nearby.target(graph, coordinates, trust / weight**2)
+        fit = replace(fit, target=target, target_weight=weight)
     if not is_averaged:
         return fit
     others = [run.for_weight(factor, fit.components, result) for factor in _OTHER_WEIGHTS]

@@ -16,13 +16,16 @@ from .._marks import PairLabels
 from .._sweep import Coordinates, magnitude
 from .._utils._eigen import eigh
 from .._utils._graph import neighbor_graph, neighbors_and_pairs, roughness
-from .._utils._typing import Array
+from .._utils._typing import Array, computed_once
 
 # Neighbors of each point, and the share of a point's class that comes from them in each round of
 # spreading. All constants were chosen on the sets for choosing of benchmarks/evidence.
 _NEIGHBORS, _SPREADING = 6, 0.2
 # Smaller eigenvalues of the matrix of LRML are lifted to this share of the largest.
 _FLOOR = 0.02
+# Labeled pairs are far apart under the Euclidean metric if their separation (`weigh_target`) is
+# above this; it is computed as if there were two more pairs of each kind, equally far.
+_FAR, _EQUALLY_FAR = 3.0, 2.0
 # After so many rounds, another would change a share by less than rounding does.
 _ROUNDS = 30
 # Number of labeled rows at which the discriminant has as much say as the metrics of the model.
@@ -70,13 +73,43 @@ class Neighborhood:
         """Join each point to its nearest neighbors."""
         return neighbor_graph(self.points, _NEIGHBORS, self.dtype)
 
+    @computed_once
+    def scatters(self) -> tuple[Array, Array]:
+        """Sums of ``(x_i - x_j)(x_i - x_j)'`` over the similar and the dissimilar pairs."""
+        return _scatters(self.points, self.labels)
+
+    def weigh_target(self, directions: float) -> float:
+        r"""Return the factor of the target's odds, ``max(1, c^2 d / 3)`` for d directions.
+
+        The separation of the labeled pairs is ``c = (1 - s / t) N / (N + 2)``, where s and t are
+        the mean squared distances of similar and of dissimilar pairs, and N is the number of
+        pairs of the rarer kind, or half of the labeled rows if they are fewer. Squared
+        distances over d directions vary around their mean by a share of :math:`\sqrt{2 / d}`:
+        the two kinds are :math:`c \sqrt{d / 2}` standard deviations apart. If that is far, all
+        directions tell classes apart, as with many small ones; a learned metric has only a few.
+        """
+        labels = self.labels
+        if labels is None:
+            return 1.0
+        n_triplets, counted = len(labels.triplets), labels.weights * labels.likeness
+        weights = np.array([counted.sum(), (labels.weights - counted).sum()])
+        weights += np.array(labels.implied) + n_triplets
+        sums = np.array([np.trace(scatter) for scatter in self.scatters])
+        if not (weights.min() > 0.0 and sums[1] > 0.0):
+            return 1.0
+        near, far = sums / weights
+        rarer = min(labels.n_similar, labels.n_dissimilar) + n_triplets
+        n = min(rarer, labels.effective_rows / 2.0)
+        c = max(0.0, 1.0 - near / far) * n / (n + _EQUALLY_FAR)
+        return max(1.0, float(c) ** 2 * directions / _FAR)
+
     def target(self, graph: sparse.csr_array, coordinates: Coordinates, trust: float) -> Array:
         """Mix the Euclidean metric with that of LRML, which has half of `trust` as its share.
 
         Both have the same total variance. It is a matrix on the user's features. In directions
         in which the points do not vary, it is the Euclidean part alone.
         """
-        similar, dissimilar = _scatters(self.points, self.labels)
+        similar, dissimilar = self.scatters
         K = neighbors_and_pairs(roughness(self.points, graph), similar, dissimilar)
         values, vectors = eigh(K)
         euclidean = np.eye(coordinates.n_features)
@@ -116,15 +149,21 @@ def weigh_discriminant(labels: PairLabels) -> float:
     return _EQUAL_SAY / (_EQUAL_SAY + labels.n_labeled_rows)
 
 
-def trust_in_labels(labels: PairLabels, covariance: Array) -> float:
+def count_directions(covariance: Array) -> float:
+    """Return the number of directions that points effectively have.
+
+    It is the participation ratio of their variances.
+    """
+    part = covariance / magnitude(covariance)
+    return float(np.trace(part)) ** 2 / float(np.vdot(part, part))
+
+
+def trust_in_labels(labels: PairLabels, directions: float) -> float:
     """Return ``k / (k + d)`` for k labeled rows of points of d effective directions.
 
     It says how much the labels can tell about each direction, and is the weight of what follows
-    them closely. d is the participation ratio of the variances; a row counts by its strongest
-    mark.
+    them closely. A row counts by its strongest mark.
     """
-    part = covariance / magnitude(covariance)
-    directions = float(np.trace(part)) ** 2 / float(np.vdot(part, part))
     return labels.effective_rows / (labels.effective_rows + directions)
 
 

@@ -47,7 +47,7 @@ class PosteriorLearner(MahalanobisLearner):
             return self._set_learned(
                 X,
                 fit.components,
-                blend.toward(fit.target),
+                blend.toward(fit.target, fit.target_weight),
                 fit.coordinates,
                 fit.averaged,
                 **fit.attributes,

@@ -59,21 +59,25 @@ class SERAPH(PosteriorLearner):
         ``(1 - shrinkage) A + shrinkage v(A) / v(T) T``, with v the total variance of the
         points. "auto" has the odds ``shrinkage / (1 - shrinkage) = 0.18 sqrt(d)``, with d the
         effective dimension of the points under the target T (the participation ratio of the
-        covariance's eigenvalues). With ``lam="auto"``, too, A is a mean, since few labels do not
-        tell which weight is best: of the metrics for 0.1, 1 and 10 times `lam_` (the other two
-        roughly solved), all with the same total variance. The first has the weight
-        ``k / (k + d)``, the others 1: with few labeled rows k for the effective dimension d of
-        the points, it would follow chance. With class labels of k rows, a share of
-        ``20 / (20 + k)`` of this mean goes to a discriminant: the classes are spread over the
-        neighbor graph, and the metric is ``W B W`` for their scatter B, and W the inverse of
-        the scatter within them plus its mean variance. The paper has 0.
+        covariance's eigenvalues); with an automatic target they may be larger. With
+        ``lam="auto"``, too, A is a mean, since few labels do not tell which weight is best: of the
+        metrics for 0.1, 1 and 10 times `lam_` (the other two roughly solved), all with the same
+        total variance. The first has the weight ``k / (k + d)``, the others 1: with few labeled
+        rows k for the effective dimension d of the points, it would follow chance. With class
+        labels of k rows, a share of ``20 / (20 + k)`` of this mean goes to a discriminant: the
+        classes are spread over the neighbor graph, and the metric is ``W B W`` for their scatter
+        B, and W the inverse of the scatter within them plus its mean variance. The paper has 0.
     shrinkage_target : "auto", matrix of shape (n_features, n_features) or None, default="auto"
         The metric T to shrink toward; None is the Euclidean one. "auto" mixes the Euclidean one
         with the metric of :class:`seraph.classic.LRML`, which keeps neighbors and similar pairs
         close, and dissimilar pairs apart, both with the same total variance. The share of LRML
-        is half of ``k / (k + d)``. (With
-        `n_components`, or more than 2,048 features, "auto" is the Euclidean one.) A matrix may be
-        the inverse of a covariance, or ``get_mahalanobis_matrix()`` of a metric learned before.
+        is half of ``k / (k + d)``. Labeled pairs that are already far apart speak for the
+        Euclidean part: with ``f = max(1, c^2 d / 3)``, the odds above are multiplied by f and
+        the share of LRML is divided by f squared, where c is 1 minus the ratio of the mean
+        squared distances of similar and of dissimilar pairs (times ``N / (N + 2)`` for N pairs).
+        (With `n_components`, or more than 2,048 features, "auto" is the Euclidean one.) A matrix
+        may be the inverse of a covariance, or ``get_mahalanobis_matrix()`` of a metric learned
+        before.
     gamma : float, optional
         None fits the simplified model (7) above. A number fits the full model (6), where
         the probability is :math:`1 / (1 + e^{-\kappa (d^2 - \eta)})`, the objective loses
