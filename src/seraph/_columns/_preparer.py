@@ -287,14 +287,14 @@ def as_table(X: Any) -> NamedColumns:
     optional_module("pandas", "TablePreparer needs pandas", "tables")
     import pandas as pd
 
-    from .._utils._columns._cells import columns_of
+    from .._utils._columns._cells import columns_of, typed_column
     from .._utils._columns._table import NamedColumns
 
     if type(X).__module__.startswith("dask"):
         X = X.compute()
     if isinstance(X, pd.DataFrame):
         names = [str(name) for name in X.columns]
-        columns = [_as_column(X.iloc[:, k]) for k in range(X.shape[1])]
+        columns = [typed_column(X.iloc[:, k]) for k in range(X.shape[1])]
     elif isinstance(X, pa.Table) or hasattr(X, "to_arrow"):
         arrow = X if isinstance(X, pa.Table) else X.to_arrow()
         names, columns = [str(name) for name in arrow.column_names], arrow.columns
@@ -311,20 +311,6 @@ def as_table(X: Any) -> NamedColumns:
     return NamedColumns(
         _TABLE, columns_of(pa.table(dict(zip(names, columns, strict=True))), names)
     )
-
-
-def _as_column(column: Any) -> Any:
-    """Return a column of pandas as one of pyarrow; cells of several types become text."""
-    import pyarrow as pa
-
-    from .._utils._columns._cells import cell_text
-
-    try:
-        return pa.chunked_array([pa.Array.from_pandas(column)])
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError):
-        known = column.astype(object).where(column.notna(), None)
-        texts = [None if cell is None else cell_text(cell) for cell in known]
-        return pa.chunked_array([pa.array(texts, type=pa.string())])
 
 
 @contextmanager

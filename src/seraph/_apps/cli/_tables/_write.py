@@ -127,7 +127,6 @@ def csv_bytes(
     like = like or Written()
     # Objects, so that whole numbers stay whole beside empty cells.
     frame = pa.table(dict(columns)).to_pandas(integer_object_nulls=True, timestamp_as_object=True)
-    warn_of_formulas(frame)
     text: str = frame.to_csv(
         index=False,
         sep=like.separator,
@@ -140,27 +139,3 @@ def csv_bytes(
         bad = text[error.start]
         warnings.warn(f"{like.encoding} has no {bad!r}: written in UTF-8 instead.", stacklevel=2)
         return text.encode()
-
-
-def warn_of_formulas(frame: Any) -> None:
-    """Warn of cells that a spreadsheet would compute; they are written as they are."""
-    for name, column in frame.items():
-        found = [cell for cell in (name, *column) if _is_formula(cell)]
-        if found:
-            warnings.warn(
-                f"Column {name!r} has {len(found)} cells that a spreadsheet takes for formulas "
-                f"and computes, the first {found[0]!r}. They are written as they are: import the "
-                "file with that column as text, or write .parquet.",
-                stacklevel=2,
-            )
-
-
-def _is_formula(cell: object) -> bool:
-    """Say whether a cell is text that begins like a formula, and is no number such as -1."""
-    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    return False
