@@ -63,7 +63,7 @@ def read_columns(model: Any, X: Any) -> Any:
     """Return a table as the graph of a model takes it: read, if a TablePreparer comes first."""
     inner = model.estimator_ if isinstance(model, MetricClassifier) else model
     preparer, _ = unfold_preparer(inner)
-    return X if preparer is None else preparer._read(X)
+    return X if preparer is None or X is None else preparer._read(X)
 
 
 def unfold(model: Any) -> Any:

@@ -24,10 +24,8 @@ from ._ask_rows import (
     what_to_show,
 )
 from ._console import command, notes, print_now, result, say
-from ._requests import preparation_of
 
 if TYPE_CHECKING:
-    from ..._utils._columns._prepare import Preparation
     from ..._utils._typing import Array
     from ..ask._answers import Answer
     from ..ask._finish import Finish
@@ -116,8 +114,8 @@ class AskRequest:
     ] = None
     keep: options.Keep = None
     onehot: options.OneHot = None
-    impute: options.Impute = None
-    dates: options.Dates = None
+    impute: options.Impute = "median"
+    dates: options.Dates = "days"
     decimal_comma: options.DecimalComma = False
     encoding: options.Encoding = None
     port: Annotated[
@@ -145,12 +143,6 @@ class AskRequest:
             raise ValueError(
                 f"{next(iter(given))} has no meaning with --duplicates: leave one of them out."
             )
-        _ = self.preparation  # refuses unknown choices
-
-    @property
-    def preparation(self) -> Preparation:
-        """What to do with the columns; unknown choices are refused."""
-        return preparation_of(self)
 
     def arguments(self) -> list[str]:
         """Return the arguments of the command that learns from the answers, all but these."""
@@ -258,31 +250,23 @@ def _points(
     """Return the rows as numbers on one scale, no records, and what the columns are used as."""
     import numpy as np
 
-    from ..._utils._columns._notes import column_rows, feature_names
-    from ..._utils._directions import check_directions
+    from ._prepare import column_rows, prepare
     from ._tables import and_more
 
     (points,) = tables
     named = points.names is not None
-    without = [request.id_column] if request.id_column and named else []
     try:
-        kept = request.preparation.features(points, without)
+        steps, scaled = prepare(points.without([request.id_column if named else None]), request)
     except ValueError as error:
         raise _about_texts(error, points, request) from None
-    encoder = request.preparation.encoder(kept)
-    for _, step in encoder.steps:
-        check_directions(step, np.asarray(kept.points), str(request.data))
-    if len(kept.kept) < points.n_rows:
-        raise ValueError(
-            f"{request.data}: --impute drop would leave out {points.n_rows - len(kept.kept):,} "
-            "rows, which the page could then not ask about: fill the numbers in (--impute median)."
-        )
-    names = feature_names(encoder, kept.names)
-    used = and_more(names[:_LISTED], len(names)) if named else f"{len(names):,}"
-    _, *others = column_rows(kept.noted(request.preparation.impute))
-    said = [("features", used), *((names, use) for names, use, _ in others)]
+    used, rows = f"{scaled.shape[1]:,}", []
+    if named:
+        preparer = steps[0][1]
+        names = preparer.get_feature_names_out().tolist()
+        used, rows = and_more(names[:_LISTED], len(names)), column_rows(preparer.columns_)[1:]
+    said = [("features", used), *((names, use) for names, use, _ in rows)]
     # Half the memory; the fit at the end reads the file again.
-    return np.ascontiguousarray(encoder.transform(kept.points), dtype=np.float32), None, said
+    return np.ascontiguousarray(scaled, dtype=np.float32), None, said
 
 
 def _about_texts(error: ValueError, points: InputTable, request: AskRequest) -> ValueError:

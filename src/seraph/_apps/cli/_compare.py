@@ -67,15 +67,14 @@ def compare(request: CompareRequest) -> None:
     check_tables_out([request.output], request.data)
     if request.label is None and not all(path.suffix == ".npz" for path in request.data):
         raise ValueError("compare needs labels: name the column with the classes (--label).")
-    _ = request.preparation  # refuses unknown choices before the table is read
     table = request.read()
     methods = _methods(request.learner)
     # Only now: they import scikit-learn, and a refusal should not wait for that.
     from ._examples import Examples
-    from ._learning import prepare
+    from ._prepare import prepare
 
     examples = Examples.read(table, request)
-    points = prepare(examples, request.preparation)[1]
+    points = prepare(examples.table, request)[1]
     scores, failed = _cross_validate(methods, points, examples, request.seed)
     rows, verdict = _rows(scores), _verdict(scores)
     if request.output is not None:

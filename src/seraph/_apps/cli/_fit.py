@@ -34,7 +34,6 @@ def fit(request: FitRequest) -> None:
             check_output(path, kinds, (*request.data, request.pairs))
     if request.jobs == 0:
         raise ValueError("--jobs must be at least 1, or -1 for all cores; got 0.")
-    _ = request.preparation  # refuses unknown choices before the table is read
     settings = request.settings()
     table = request.read()
     # Only now: they import scikit-learn, and a refusal should not wait for that.
@@ -93,7 +92,7 @@ def _print(summary: FitSummary, title: str) -> None:
     else:
         say(errors.verdict())
         show(errors.rows(), errors.title)
-    show_preparation(summary.learned_from())
+    show_preparation(summary.columns)
     if summary.shares:
         show_shares(summary.shares)
     show_facts(summary.facts(), title)

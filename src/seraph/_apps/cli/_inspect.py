@@ -29,7 +29,7 @@ def inspect(model: options.ModelFile) -> None:
     if noted.get("classes"):
         facts += class_facts(noted["classes"])
     names = fitted.feature_names
-    n_features = fitted.estimator.n_features_in_
+    n_features = fitted.n_features
     listed = ", without names" if names is None else f": {and_more(names[:8], n_features)}"
     facts.append(["features", f"{n_features:,}{listed}"])
     facts += role_facts(noted)
@@ -39,10 +39,11 @@ def inspect(model: options.ModelFile) -> None:
     if versions:
         facts.append(["saved with", ", ".join(f"{k} {v}" for k, v in versions.items())])
     show_facts(facts, f"{model}")
-    show_preparation(noted)
+    show_preparation(fitted.columns)
     result(
         steps=steps,
         features=names,
+        columns=fitted.columns,
         n_features=n_features,
         **{name: value for name, value in noted.items() if name not in ("features", "steps")},
         rank=None if components is None else len(components),

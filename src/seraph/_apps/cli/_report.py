@@ -124,10 +124,10 @@ def fit_report(summary: FitSummary, source: str) -> str:
     str
         HTML that needs no other file.
     """
-    from ..._utils._columns._notes import column_rows
+    from ._prepare import column_rows
     from ._summary import share_rows
 
-    columns = column_rows(summary.learned_from())
+    columns = column_rows(summary.columns)
     classes = [["class", "labels"], *([name, f"{n:,}"] for name, n in summary.classes.items())]
     values = {**summary.values(), "seraph": __version__}
     return render(

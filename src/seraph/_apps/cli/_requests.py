@@ -14,7 +14,6 @@ import typer
 from . import _options as options
 
 if TYPE_CHECKING:
-    from ..._utils._columns._prepare import Preparation
     from ._models import Roles, SavedModel
     from ._tables import InputTable
 
@@ -32,15 +31,8 @@ class TableRequest:
     keep: options.Keep = None
     id_column: options.IdColumn = None
     onehot: options.OneHot = None
-    impute: options.Impute = None
-    dates: options.Dates = None
-    strict: Annotated[
-        bool,
-        typer.Option(
-            help="Refuse text, dates and missing values that no option mentions, instead of "
-            "choosing what to do."
-        ),
-    ] = False
+    impute: options.Impute = "median"
+    dates: options.Dates = "days"
     decimal_comma: options.DecimalComma = False
     encoding: options.Encoding = None
     sql: options.Sql = None
@@ -54,11 +46,6 @@ class TableRequest:
     ] = None
     seed: options.Seed = 0
 
-    @property
-    def preparation(self) -> Preparation:
-        """What to do with the columns; unknown choices are refused."""
-        return preparation_of(self, strict=self.strict)
-
     def read(self) -> InputTable:
         """Read the table."""
         from ._tables import read_tables
@@ -67,7 +54,7 @@ class TableRequest:
             self.data,
             asked=[self.label, self.id_column],
             decimal_comma=self.decimal_comma,
-            encoding=self.encoding or ("utf-8" if self.strict else None),
+            encoding=self.encoding,
             sql=self.sql,
         )
 
@@ -187,21 +174,6 @@ class ModelRequest:
             sql=self.sql,
         )
         return fitted, table, fitted.roles(table, label, self.unlabeled, self.id_column)
-
-
-def preparation_of(request: Any, *, strict: bool = False) -> Preparation:
-    """Return what the options of a request say about the columns; refuse unknown choices."""
-    from ..._utils._columns._prepare import Preparation
-
-    return Preparation(
-        scale=request.scale,
-        impute=request.impute,
-        dates=request.dates,
-        onehot=request.onehot or (),
-        drop=request.drop or (),
-        keep=request.keep or (),
-        strict=strict,
-    )
 
 
 def _weight(name: str, text: str) -> float | Literal["auto"]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...._utils._columns._cells import columns_of, typed_column
+from ...._utils._cells._types import columns_of, typed_column
 from ._csv import check_distinct
 
 _SQLITE_MAGIC = b"SQLite format 3\0"

@@ -17,15 +17,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from ...._utils._columns._cells import columns_of
-from ...._utils._columns._table import (
-    InputTable,
-    NamedColumns,
-    PlainArray,
-    Written,
-    stack,
-)
+from ...._utils._cells._table import NamedColumns, Written
+from ...._utils._cells._types import columns_of
 from ...._utils._typing import Array
+from ._arrays import InputTable, PlainArray, stack
 from ._csv import as_utf8, check_distinct, guess_encoding, parse_csv, separator_of
 from ._databases import query_columns, query_database
 from ._limits import (
@@ -153,9 +148,9 @@ def read_table(
     ...     path = Path(folder) / "table.csv"
     ...     _ = path.write_text("height,weight,kind\n1.5,30,a\n1.8,80,\n")
     ...     table = read_table(path)
-    >>> table.labels("kind")
-    array(['a', None], dtype=object)
-    >>> table.points(without=["kind"]).to_numpy()
+    >>> table.names
+    ('height', 'weight', 'kind')
+    >>> table.points(["height", "weight"]).to_numpy()
     array([[ 1.5, 30. ],
            [ 1.8, 80. ]])
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...._utils._columns._cells import typed_column
+from ...._utils._cells._types import typed_column
 
 
 def spreadsheet_table(data: bytes) -> Any:

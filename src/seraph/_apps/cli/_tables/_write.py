@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...._utils._columns._table import Written
+from ...._utils._cells._table import Written
 from ...._utils._files import write_whole
 from ._read import kind_of
 
