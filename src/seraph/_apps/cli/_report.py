@@ -194,7 +194,7 @@ def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
 
 
 def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
-    from ...plot import ConvergenceDisplay, PosteriorDisplay
+    from ...plot import PosteriorDisplay
 
     learner, X, y = summary.learner, summary.scaled, summary.examples.labels
 
@@ -221,13 +221,6 @@ def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
         "space: the share of the squared length that is measured along it.",
         lambda: _draw_spectrum(learner),
     )
-    if getattr(learner, "history_", None):
-        yield (
-            "convergence",
-            "Convergence of the solver",
-            "The objective, which the solver maximizes, after each iteration. It should end flat.",
-            lambda: ConvergenceDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
-        )
 
 
 def _axes(size: tuple[float, float]) -> Axes:

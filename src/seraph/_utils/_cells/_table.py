@@ -101,7 +101,7 @@ class NamedColumns:
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return len(next(iter(self.columns.values()), ()))
+        return len(next(iter(self.columns.values())))
 
     def place(self, row: int) -> str:
         """Name a row as the file does: by its line, if each row is one."""
@@ -127,7 +127,10 @@ class NamedColumns:
         for name in names:
             if name is not None:
                 self.cells(name)
-        return replace(self, columns={k: c for k, c in self.columns.items() if k not in names})
+        kept = {name: column for name, column in self.columns.items() if name not in names}
+        if not kept:
+            raise ValueError(f"{self.path}: no column is left: drop fewer, or add some.")
+        return replace(self, columns=kept)
 
     def with_decimal_commas(self, faults: Faults) -> NamedColumns:
         """Return the table with another reading of its commas, and say so."""
