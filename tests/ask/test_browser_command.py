@@ -217,7 +217,7 @@ def test_a_table_with_holes_is_learned_from_in_full_and_the_page_says_so(tables,
         assert said["features"].split(", ")[:4] == list("abcd")
         assert said["features"].endswith("kind_high, kind_low, kind_middle, kind_(rare)")
         assert "filled in by the median" in said["a (1), b (1), c (1), d (1)"]
-        assert said["kind (1)"] == "missing text, a category of its own"
+        assert said["kind (1)"] == "missing: a category of its own"
         shot(page, "holes")
         answer(page, 3, y)
         expect_answers(page, 3)

@@ -63,7 +63,7 @@ OUTPUTS = {
 # What makes sense for an option, by its name.
 SENSIBLE = {
     "scale": ("standard", "minmax", "unit", "none"),
-    "impute": ("median", "knn", "drop"),
+    "impute": ("median", "knn"),
     "dates": ("days", "parts", "drop"),
     "strategy": ("entropy", "gradient"),
     "learner": ("SERAPH", "KernelSERAPH", "GMML", "Euclidean", "LFDA", "MLKR"),

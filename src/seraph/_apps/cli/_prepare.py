@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..._utils._cells._ids import IDS
+from ._console import as_options
 
 if TYPE_CHECKING:
     from ..._utils._typing import FloatArray
@@ -69,7 +69,8 @@ def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], Flo
             drop=drop,
         )
         scaled = preparer.fit_transform(table)
-        _warn_of_ids(table.path, preparer.columns_)
+        if doubt := about_ids(table.path, preparer.columns_):
+            warnings.warn(doubt, stacklevel=2)
         return [("prepare", preparer)], scaled
     table.without([*onehot, *keep, *drop])
     points = table.points(reading=Reading(missing=True))
@@ -88,24 +89,23 @@ def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], Flo
     return model.steps, np.asarray(model.transform(points))
 
 
-def _warn_of_ids(path: Path, uses: Mapping[str, str]) -> None:
-    """Name the columns that may only identify rows, and how to leave them out."""
+def about_ids(source: object, uses: Mapping[str, str]) -> str:
+    """Name the columns of `source` that may only identify rows; "" if there is none."""
     suspects = {
         name: use.removeprefix(_SUSPECT).partition(" missing:")[0]
         for name, use in uses.items()
         if use.startswith(_SUSPECT)
     }
     if not suspects:
-        return
+        return ""
     from ._tables import listed
 
     one = len(suspects) == 1
-    warnings.warn(
-        f"{path}: {listed(suspects)} {'is' if one else 'are'} used as "
+    return as_options(
+        f"{source}: {listed(suspects)} {'is' if one else 'are'} used as "
         f"{'a number' if one else 'numbers'}, and may only identify rows. Leave "
         f"{'it' if one else 'them'} out with drop={list(suspects)}; --keep is for one that "
-        "measures something.",
-        stacklevel=2,
+        "measures something."
     )
 
 
