@@ -482,7 +482,7 @@ def test_neighbors_that_single_precision_cannot_tell_are_refused():
     y = np.arange(60) % 3
     X = 1e6 + 0.05 * (rng.normal(size=(60, 4)) + y[:, None])
     model = MetricClassifier(SERAPH()).fit(X, y)
-    with pytest.raises(ValueError, match=r"differs from the model, .* dtype=\"float64\""):
+    with pytest.raises(ValueError, match=r"differs from the model in .* dtype=\"float64\""):
         to_onnx(model, X, dtype="float32")
     to_onnx(model, X, dtype="float64")
 
