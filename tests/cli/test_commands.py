@@ -89,7 +89,7 @@ def ok(*arguments):
     [("standard", StandardScaler()), ("minmax", MinMaxScaler()), ("none", None)],
 )
 def test_the_model_is_what_python_would_have_made(scale, scaler, folder):
-    ok(*FIT, "--scale", scale, "--lam", "2.5", "--mu", "0.01", "-o", "m.skops", "--no-check")
+    ok(*FIT, "--scale", scale, "--lam", "2.5", "--set", "mu=0.01", "-o", "m.skops", "--no-check")
     model = load("m.skops")
     assert isinstance(model, Pipeline)
     frame = pd.read_csv("data.csv", keep_default_na=False)
@@ -169,7 +169,9 @@ def test_pairs_alone_will_do(folder):
 
 
 def test_rank_and_iterations_can_be_capped_and_an_early_stop_is_noted_in_one_line(folder):
-    done = ok(*FIT, "--components", "1", "--max-iter", "2", "-o", "m.skops", "--no-check")
+    done = ok(
+        *FIT, "--set", "n_components=1", "--set", "max_iter=2", "-o", "m.skops", "--no-check"
+    )
     assert len(load("m.skops")[-1].components_) == 1
     assert re.fullmatch(r"seraph: note: SERAPH has not converged .*\n", done.err)
 
@@ -199,7 +201,7 @@ def test_a_better_distance_is_called_better_and_a_worse_one_worse(tmp_path, rng)
     X = rng.normal(size=(120, 2))
     y = (X[:, 0] > 0) ^ (X[:, 1] > 0)
     np.savez(tmp_path / "crossed.npz", X=X, y=y.astype(int))
-    out = ok("fit", tmp_path / "crossed.npz", "--components", "1").out
+    out = ok("fit", tmp_path / "crossed.npz", "--set", "n_components=1").out
     assert "The Euclidean distance of the scaled features is better (sign test" in out
     assert "if nothing helps, stay with the Euclidean distance" in out
 
@@ -444,9 +446,9 @@ def test_names_from_the_table_are_neither_html_nor_markup_nor_commands(folder):
         ([*FIT, "--lam", "-1"], "lam must be a finite number of at least 0"),
         ([*FIT, "--lam", "nan"], "lam must be a finite number"),
         ([*FIT, "--lam", "1e9"], "metric is zero.*--lam"),
-        ([*FIT, "--components", "9"], "--components 9 is more than"),
-        ([*FIT, "--components", "0"], "--components"),
-        ([*FIT, "--jobs", "0"], "--jobs must be"),
+        ([*FIT, "--set", "n_components=9"], "--set n_components=9 is more than"),
+        ([*FIT, "--set", "n_components=0"], "n_components must be"),
+        ([*FIT, "--set", "n_jobs=0"], "n_jobs must be"),
         ([*FIT, "-o", "m.pkl"], "m.pkl: the name must end in .skops"),
         ([*FIT, "-o", "absent/m.skops"], "there is no folder absent"),
         ([*FIT, "-o", "x" * 300 + ".skops"], "xxx.skops: File name too long"),
@@ -583,7 +585,7 @@ def test_an_interrupt_ends_with_one_line_and_code_130(tmp_path, rng):
     X = rng.normal(size=(2000, 60))
     np.savez(tmp_path / "t.npz", X=X, y=np.where(np.arange(2000) < 300, X[:, 0] > 0, -1))
     running = process(
-        "fit", "t.npz", "--lam", "1e-3", "--max-iter", "100000", "--verbose", "-o", "m.skops",
+        "fit", "t.npz", "--lam", "1e-3", "--set", "max_iter=100000", "--verbose", "-o", "m.skops",
         # (A job in the background of a shell ignores it, and so would what it starts.)
         cwd=tmp_path, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
@@ -655,8 +657,8 @@ def test_fit_takes_a_backend_a_budget_and_a_checkpoint(made, tmp_path):
     checkpoint = tmp_path / "fit.ckpt"
     done = seraph(
         "fit", made / "data.csv", "--label", "class", "--id", "name", "--drop", "remarks",
-        "--no-check", "-o", tmp_path / "model.skops", "--backend", "torch",
-        "--unlabeled-pairs", "0.5", "--checkpoint", checkpoint,
+        "--no-check", "-o", tmp_path / "model.skops", "--set", "backend=torch",
+        "--set", "unlabeled_pairs=0.5", "--set", f"checkpoint={checkpoint}",
     )  # fmt: skip
     assert done.code == 0, done.err
     learner = load(tmp_path / "model.skops")[-1]
@@ -668,11 +670,11 @@ def test_fit_takes_a_backend_a_budget_and_a_checkpoint(made, tmp_path):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--backend", "fortran"], "backend must be one of"),
-        (["--unlabeled-pairs", "some"], "--unlabeled-pairs must be"),
-        (["--unlabeled-pairs", "1.5"], "unlabeled_pairs must be"),
-        (["--backend", "cuda:99"], "cuda:99"),
-        (["--checkpoint", "nowhere/fit.ckpt"], "nowhere"),
+        (["--set", "backend=fortran"], "backend must be one of"),
+        (["--set", "unlabeled_pairs=some"], "unlabeled_pairs must be"),
+        (["--set", "unlabeled_pairs=1.5"], "unlabeled_pairs must be"),
+        (["--set", "backend=cuda:99"], "cuda:99"),
+        (["--set", "checkpoint=nowhere/fit.ckpt"], "nowhere"),
     ],
 )
 def test_fit_refuses_what_cannot_be_computed_with(made, options, complaint):

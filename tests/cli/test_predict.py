@@ -232,7 +232,7 @@ def test_compare_gives_the_same_errors_again(folder):
 
 
 def test_another_learner_takes_the_iterations_that_seraph_has_by_default(folder):
-    ok(*FIT, "--learner", "itml", "--max-iter", "200", "--no-check", "-o", "itml.skops")
+    ok(*FIT, "--learner", "itml", "--set", "max_iter=200", "--no-check", "-o", "itml.skops")
     assert load("itml.skops")[-1].max_iter == 200  # its own default is 500
 
 
@@ -338,12 +338,12 @@ def test_results_are_one_json_object(folder):
 
 def test_a_quiet_command_prints_nothing_but_its_files(folder):
     wines().assign(kind="?").to_csv("odd.csv", index=False)
-    done = ok(*FIT, "--max-iter", "2", "--quiet", "-o", "q.skops")
+    done = ok(*FIT, "--set", "max_iter=2", "--quiet", "-o", "q.skops")
     assert (done.out, done.err) == ("", "")
     assert Path("q.skops").exists()
     assert ok("transform", "m.skops", "wine.csv", "-q").out.count("\n") == 71
     # The next command prints its notes again.
-    assert "note: SERAPH has not converged" in ok(*FIT, "--max-iter", "2").err
+    assert "note: SERAPH has not converged" in ok(*FIT, "--set", "max_iter=2").err
 
 
 def test_the_shell_completes_commands():

@@ -536,7 +536,7 @@ def test_a_sample_has_all_labeled_rows_unless_they_are_more(folder):
 
 @pytest.mark.slow
 def test_another_learner_and_any_of_its_parameters(folder):
-    out = ok(*FIT, *ALL, "--learner", "ITML", "--set", "gamma=2.0", "--max-iter", "50",
+    out = ok(*FIT, *ALL, "--learner", "ITML", "--set", "gamma=2.0", "--set", "max_iter=50",
              "-o", "m.skops").out  # fmt: skip
     learner = load("m.skops")[-1]
     assert (type(learner).__name__, learner.gamma, learner.max_iter) == ("ITML", 2.0, 50)
@@ -594,5 +594,6 @@ def test_advice_during_a_fit_names_options(capsys):
         logging.getLogger("seraph").warning("about 1 h left. Shorter: unlabeled_pairs=4_000, X in "
                                             "float32, %s", "n_jobs=-1")  # fmt: skip
     assert capsys.readouterr().err == (
-        "seraph: note: about 1 h left. Shorter: --unlabeled-pairs 4000, --sample 5000, --jobs -1\n"
+        "seraph: note: about 1 h left. Shorter: --set unlabeled_pairs=4_000, --sample 5000, "
+        "--set n_jobs=-1\n"
     )

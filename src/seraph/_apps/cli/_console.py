@@ -144,9 +144,9 @@ def brief(error: Exception) -> str:
     return one_line(str(error))[:200] or type(error).__name__
 
 
-# Parameters that advice names, and that an option of nearly the same name sets.
+# Parameters that advice names.
 _PARAMETER = re.compile(
-    r"\b(?:n_)?(unlabeled_pairs|jobs|backend|max_iter|components)=[\"']?([-\w:]+)[\"']?"
+    r"\b(unlabeled_pairs|n_jobs|backend|max_iter|n_components)=[\"']?([-\w:]+)[\"']?"
 )
 _COLUMNS = re.compile(r"\b(onehot|keep|drop)=(\[.*?\])(?=[,;). ])")
 
@@ -157,7 +157,7 @@ def as_options(text: str) -> str:
     Examples
     --------
     >>> as_options('Shorter: unlabeled_pairs=4_000_000, a GPU (backend="torch").')
-    'Shorter: --unlabeled-pairs 4000000, a GPU (--backend torch).'
+    'Shorter: --set unlabeled_pairs=4_000_000, a GPU (--set backend=torch).'
     >>> as_options("leave them out (drop=['a', 'b c']).")
     'leave them out (--drop a --drop "b c").'
     """
@@ -168,9 +168,7 @@ def as_options(text: str) -> str:
 
     text = _COLUMNS.sub(repeated, text)
     text = text.replace("X in float32", "--sample 5000")  # a table has no other type of number
-    return _PARAMETER.sub(
-        lambda found: f"--{found[1].replace('_', '-')} {found[2].replace('_', '')}", text
-    )
+    return _PARAMETER.sub(r"--set \1=\2", text)
 
 
 def _note(text: str) -> None:

@@ -32,8 +32,6 @@ def fit(request: FitRequest) -> None:
     for path, kinds in ((request.output, (".skops",)), (request.report, (".html", ".htm"))):
         if path is not None:
             check_output(path, kinds, (*request.data, request.pairs))
-    if request.jobs == 0:
-        raise ValueError("--jobs must be at least 1, or -1 for all cores; got 0.")
     settings = request.settings()
     table = request.read()
     # Only now: they import scikit-learn, and a refusal should not wait for that.
@@ -42,7 +40,11 @@ def fit(request: FitRequest) -> None:
     from ._learning import learn_model
 
     learner = make_learner(
-        request.learner, settings, request.parameter or (), choose_lam=request.lam == "cv"
+        request.learner,
+        settings,
+        request.parameter or (),
+        seed=request.seed,
+        choose_lam=request.lam == "cv",
     )
     examples = Examples.read(table, request, request.pairs)
     summary = learn_model(learner, examples, request)
