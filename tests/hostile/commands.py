@@ -88,7 +88,6 @@ SENSIBLE = {
         "backend=numba",
         "backend=dask",
         "n_components=100",
-        "checkpoint=fit.ckpt",
     ),
     "sql": ("select * from data", "select a, b, class from data limit 5", "drop table data", "("),
     "classes": ("x", "x,y"),
