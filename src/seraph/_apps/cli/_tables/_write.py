@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -127,6 +128,7 @@ def csv_bytes(
     like = like or Written()
     # Objects, so that whole numbers stay whole beside empty cells.
     frame = pa.table(dict(columns)).to_pandas(integer_object_nulls=True, timestamp_as_object=True)
+    _warn_of_formulas(frame)
     text: str = frame.to_csv(
         index=False,
         sep=like.separator,
@@ -139,3 +141,16 @@ def csv_bytes(
         bad = text[error.start]
         warnings.warn(f"{like.encoding} has no {bad!r}: written in UTF-8 instead.", stacklevel=2)
         return text.encode()
+
+
+def _warn_of_formulas(frame: Any) -> None:
+    """Warn of cells that a spreadsheet would compute; numbers such as -1 are none."""
+    for name, column in frame.items():
+        texts = [cell for cell in (name, *column) if isinstance(cell, str)]
+        if found := [text for text in texts if re.match(r"[=@\t\r]|[+-](?![\d.]+$)", text)]:
+            warnings.warn(
+                f"Column {name!r} has {len(found)} cells that a spreadsheet takes for formulas "
+                f"and computes, the first {found[0]!r}. They are written as they are: import the "
+                "file with that column as text, or write .parquet.",
+                stacklevel=2,
+            )
