@@ -147,7 +147,7 @@ def _warn_of_formulas(frame: Any) -> None:
     """Warn of cells that a spreadsheet would compute; numbers such as -1 are none."""
     for name, column in frame.items():
         texts = [cell for cell in (name, *column) if isinstance(cell, str)]
-        if found := [text for text in texts if re.match(r"[=@\t\r]|[+-](?![\d.]+$)", text)]:
+        if found := [text for text in texts if re.match(r"[=@\t\r]|[+-](?![\d.]+(e[+-]?\d+)?$)", text)]:
             warnings.warn(
                 f"Column {name!r} has {len(found)} cells that a spreadsheet takes for formulas "
                 f"and computes, the first {found[0]!r}. They are written as they are: import the "
