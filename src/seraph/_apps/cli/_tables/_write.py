@@ -26,6 +26,8 @@ _TABLES = (
 )  # fmt: skip
 # Formats for columns of any type.
 MIXED_TABLES = _TABLES[:-1]
+# Text that a spreadsheet computes; numbers such as -1 are none.
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+(e[+-]?\d+)?$)")
 
 
 def check_output(
@@ -144,10 +146,10 @@ def csv_bytes(
 
 
 def _warn_of_formulas(frame: Any) -> None:
-    """Warn of cells that a spreadsheet would compute; numbers such as -1 are none."""
+    """Warn of cells that a spreadsheet would compute."""
     for name, column in frame.items():
         texts = [cell for cell in (name, *column) if isinstance(cell, str)]
-        if found := [text for text in texts if re.match(r"[=@\t\r]|[+-](?![\d.]+(e[+-]?\d+)?$)", text)]:
+        if found := [text for text in texts if _FORMULA.match(text)]:
             warnings.warn(
                 f"Column {name!r} has {len(found)} cells that a spreadsheet takes for formulas "
                 f"and computes, the first {found[0]!r}. They are written as they are: import the "
