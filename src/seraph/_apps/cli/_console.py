@@ -299,14 +299,6 @@ def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     show([["", ""], *facts], title, numbers=slice(0), headed=False)
 
 
-def show_preparation(uses: Mapping[str, str]) -> None:
-    """Print what became of the columns of a table, unless they have no names."""
-    from ._prepare import column_rows
-
-    if uses:
-        show(column_rows(uses), "Columns", numbers=slice(0))
-
-
 def say(text: str) -> None:
     """Print one line of text."""
     from rich.text import Text

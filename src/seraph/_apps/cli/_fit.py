@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._console import command, result, say, show, show_facts, show_preparation
+from ._console import command, result, say, show, show_facts
 from ._requests import FitRequest
 
 if TYPE_CHECKING:
@@ -85,6 +85,7 @@ def _write(summary: FitSummary, request: FitRequest, table: InputTable) -> list[
 
 
 def _print(summary: FitSummary, title: str) -> None:
+    from ._prepare import show_columns_used
     from ._summary import show_shares
 
     result(**summary.values())
@@ -94,7 +95,7 @@ def _print(summary: FitSummary, title: str) -> None:
     else:
         say(errors.verdict())
         show(errors.rows(), errors.title)
-    show_preparation(summary.columns)
+    show_columns_used(summary.columns)
     if summary.shares:
         show_shares(summary.shares)
     show_facts(summary.facts(), title)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _options as options
-from ._console import command, result, show_facts, show_preparation
+from ._console import command, result, show_facts
 
 
 @command
@@ -16,6 +16,7 @@ def inspect(model: options.ModelFile) -> None:
 
     from ...persist import read_versions
     from ._models import SavedModel
+    from ._prepare import show_columns_used
     from ._summary import class_facts, learner_facts, learner_values, role_facts, show_shares
     from ._tables import and_more
 
@@ -39,7 +40,7 @@ def inspect(model: options.ModelFile) -> None:
     if versions:
         facts.append(["saved with", ", ".join(f"{k} {v}" for k, v in versions.items())])
     show_facts(facts, f"{model}")
-    show_preparation(fitted.columns)
+    show_columns_used(fitted.columns)
     result(
         steps=steps,
         features=names,

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..._utils._cells._ids import IDS
-from ._console import as_options
+from ._console import as_options, show
 
 if TYPE_CHECKING:
     from ..._utils._typing import FloatArray
@@ -137,6 +137,12 @@ def column_rows(uses: Mapping[str, str]) -> list[list[str]]:
         for use in sorted(columns, key=ranks.__getitem__)
     ]
     return [["column", "used as", "to change it"], *rows]
+
+
+def show_columns_used(uses: Mapping[str, str]) -> None:
+    """Print what became of the columns of a table, unless they have no names."""
+    if uses:
+        show(column_rows(uses), "Columns", numbers=slice(0))
 
 
 def _option(use: str, names: Sequence[str]) -> str:
