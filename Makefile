@@ -102,7 +102,7 @@ lock: $(VENV)/.python-$(VERSION)
 		--extra all --group dev --group evidence pyproject.toml --output-file constraints/dev.txt
 
 clean:
-	rm -rf .venv .venv-* .asv build dist demo.png demo-embeddings.png docs/_build docs/auto_examples docs/generated
+	rm -rf .venv .venv-* .asv build dist demo.png docs/_build docs/auto_examples docs/generated
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A new environment wherever PYTHON is not the version that the last one was made with.

@@ -133,17 +133,6 @@ def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_bare_installation_runs_the_demo_on_embeddings(bare, capsys, tmp_path, monkeypatch):
-    from seraph._apps.demo import _embeddings
-
-    monkeypatch.setattr(_embeddings, "METHODS", {"cosine": _embeddings.METHODS["cosine"]})
-    bare("demo", "embeddings", "--samplings", "1")
-    said = capsys.readouterr().out
-    assert re.search(r"cosine +\d+\.\d", said)
-    assert "pip install 'seraph-learn[plot]'" in said
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 
-from seraph.datasets._fetch import halved
 from seraph.datasets._files import CHECKSUMS
 
 ROOT = Path(__file__).parents[1]
@@ -49,6 +48,18 @@ COARSE = re.compile(
     r"offensive|obscen|slur|disparag|derogat|vulgar|slang|sex|prostitut|genital|penis|rape|bitch",
     re.IGNORECASE,
 )
+
+
+def halved(images, side):
+    """Sum square images over blocks of 2 x 2 pixels, without rounding.
+
+    Images are rows of ``side**2`` pixels, and so are the sums, of ``side**2 / 4``: uint16 for
+    uint8 images, which holds them exactly; otherwise of the type of the images.
+    """
+    kind = np.dtype(np.uint16) if images.dtype == np.uint8 else images.dtype
+    blocks = images.reshape(len(images), side // 2, 2, side // 2, 2)
+    sums = blocks.sum(axis=(2, 4), dtype=kind)
+    return sums.reshape(len(images), -1)
 
 
 def download(requirement, *options):

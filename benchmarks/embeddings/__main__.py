@@ -23,8 +23,10 @@ def main(arguments=None):
     command.add_argument("--sets", nargs="+", default=SETS, choices=SETS)
     command.set_defaults(call=list_sets)
 
-    command = commands.add_parser("demo", help="seraph demo embeddings, on another set")
-    command.add_argument("set", choices=SETS)
+    command = commands.add_parser("demo", help="a table and a picture of one set")
+    command.add_argument(
+        "set", nargs="?", choices=SETS, help="by default, the shipped definitions"
+    )
     command.add_argument("--samplings", type=int, default=5)
     command.add_argument("--picture", type=Path, default=Path("demo.png"))
     command.set_defaults(call=demonstrate)
@@ -57,8 +59,11 @@ def list_sets(chosen):
 
 
 def demonstrate(chosen):
-    from seraph._apps.demo._embeddings import demonstrate
+    from ._demo import demonstrate, main
 
+    if chosen.set is None:
+        main(chosen.samplings, chosen.picture)
+        return
     X, y = load(chosen.set)
     names = tuple(str(k) for k in range(y.max() + 1))
     about = f"{chosen.set}: {len(X):,} vectors of {X.shape[1]} features, {len(names)} classes."

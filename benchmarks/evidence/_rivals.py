@@ -20,7 +20,6 @@ from sklearn.semi_supervised import LabelSpreading
 
 import seraph
 from seraph import SERAPH, SERAPHCV, MetricClassifier, classic
-from seraph._apps.demo._free_matrix import FreeMatrix
 
 from ._classifiers import (
     Classifier,
@@ -32,6 +31,7 @@ from ._classifiers import (
     random_forest,
     support_vectors,
 )
+from ._free_matrix import FreeMatrix
 from ._tabpfn import TabPFN
 from ._tasks import judge, squared_distances
 

@@ -11,8 +11,8 @@ import numpy as np
 from seraph import SERAPH, MetricClassifier
 from seraph._utils._typing import Array
 from seraph.classic import GDM, Euclidean
-from seraph.datasets import make_posterior_sparsity, make_projection_sparsity
 
+from ._artificial import make_posterior_sparsity, make_projection_sparsity
 from ._experiment import Record
 from ._methods import METHODS
 from ._tables import methods_of, table2, tasks_of

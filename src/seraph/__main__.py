@@ -91,7 +91,7 @@ def _interrupted() -> str:
 
 
 def _demo_only(arguments: Sequence[str]) -> None:
-    """Run a demo that needs none of the extras."""
+    """Run the demo, which needs none of the extras."""
     import argparse
     from pathlib import Path
 
@@ -105,14 +105,10 @@ def _demo_only(arguments: Sequence[str]) -> None:
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command")
     demo = commands.add_parser("demo", help="Learn a metric for digits from 10 labels.")
+    demo.add_argument("--samplings", type=int, default=20, help="Number of random samplings.")
     demo.add_argument(
-        "what",
-        nargs="?",
-        choices=["embeddings"],
-        help="embeddings: adapt vectors of a language model from 100 marked pairs.",
+        "--picture", type=Path, default=Path("demo.png"), help="Write the picture here."
     )
-    demo.add_argument("--samplings", type=int, help="Number of random samplings.")
-    demo.add_argument("--picture", type=Path, help="Write the picture here.")
     first = next((word for word in arguments if not word.startswith("-")), "demo")
     if first != "demo":
         parser.error(f"{first} needs more packages: pip install 'seraph-learn[cli]'")
@@ -122,17 +118,11 @@ def _demo_only(arguments: Sequence[str]) -> None:
     if chosen.command is None:
         parser.print_help()
         return
-    if chosen.samplings is not None and chosen.samplings < 1:
+    if chosen.samplings < 1:
         demo.error(f"--samplings must be 1 or more; got {chosen.samplings}")
-    if chosen.what is None:
-        from ._apps.demo._digits import main as run_demo
+    from ._apps.demo._digits import main as run_demo
 
-        run_demo(chosen.samplings or 20, chosen.picture or Path("demo.png"))
-    else:
-        from ._apps.demo import _embeddings
-
-        samplings = chosen.samplings or _embeddings.SAMPLINGS
-        _embeddings.main(samplings, chosen.picture or Path("demo-embeddings.png"))
+    run_demo(chosen.samplings, chosen.picture)
 
 
 if __name__ == "__main__":

@@ -322,7 +322,7 @@ def test_the_page_says_how_far_the_fit_is(tmp_path, open_page):
     path = tmp_path / "answers.csv"
     model = tmp_path / "model.skops"
     arguments = ["fit", str(tmp_path / "x.npy"), "--pairs", str(path), "-o", str(model)]
-    endless = ["--set", "tol=1e-14", "--max-iter", "100000"]
+    endless = ["--set", "tol=1e-14", "--set", "max_iter=100000"]
     finish = Finish([*arguments, *endless], model, tmp_path / "report.html")
     with session(path, X, finish=finish) as opened, served(opened) as client:
         page = open_page(client.address)

@@ -444,7 +444,7 @@ def test_a_fit_says_how_far_it_is_and_can_be_canceled(tmp_path):
     (tmp_path / "answers.csv").write_text("i,j,similar\n0,1,1\n2,3,0\n4,5,1\n6,7,0\n")
     finish = finish_with(
         tmp_path, "fit", str(tmp_path / "x.npy"), "--pairs", str(tmp_path / "answers.csv"),
-        *("--set", "tol=1e-14", "--max-iter", "100000", "-o", str(tmp_path / "model.skops")),
+        *("--set", "tol=1e-14", "--set", "max_iter=100000", "-o", str(tmp_path / "model.skops")),
     )  # fmt: skip
     finish.start(4)
     for _ in range(6000):

@@ -16,7 +16,7 @@ import pytest
 from pyarrow import feather
 from pyarrow import parquet as pq
 
-from seraph._apps.cli._tables import read_table, read_tables, write_table
+from seraph._apps.cli._tables import labels_of, read_table, read_tables, write_table
 
 FRAME = pd.DataFrame(
     {"name": ["a", "b", "c"], "x": [1.5, 2.0, np.nan], "n": [1, 2, 3], "kind": ["u", None, "v"]}
@@ -127,7 +127,7 @@ def files():
 
 def assert_is_the_table(table, column="x"):
     assert set(table.names) == set(FRAME)
-    assert table.labels("kind").tolist() == ["u", None, "v"]
+    assert labels_of(table, "kind").tolist() == ["u", None, "v"]
     assert [str(cell) for cell in table.cells("name").to_pylist()] == ["a", "b", "c"]
     assert table.points(["n"])["n"].tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(
@@ -142,7 +142,9 @@ def test_a_table_is_the_same_in_every_format(name, tmp_path):
     assert_is_the_table(read_table(tmp_path / name))
 
 
-@pytest.mark.parametrize("name", [name for name in files() if name != "t.arrow"])
+@pytest.mark.parametrize(
+    "name", [name for name in files() if name not in ("t.arrow", "t.xlsx", "t.ods")]
+)
 def test_a_table_from_a_pipe_is_known_by_its_content(name, tmp_path):
     stdin = io.TextIOWrapper(io.BytesIO(files()[name]))
     with patch.object(sys, "stdin", stdin):
@@ -173,7 +175,7 @@ def test_several_files_are_one_table(tmp_path):
         (tmp_path / name).write_bytes(files()[name])
     table = read_tables([tmp_path / "t.csv", tmp_path / "t.jsonl"])
     assert table.n_rows == 6
-    assert table.labels("kind").tolist() == ["u", None, "v"] * 2
+    assert labels_of(table, "kind").tolist() == ["u", None, "v"] * 2
     assert table.points(["n"])["n"].tolist() == [1, 2, 3] * 2
     FRAME.assign(more=1).to_csv(tmp_path / "more.csv", index=False)
     with pytest.raises(ValueError, match=r"more.csv has the column 'more', unlike .*t.csv"):
@@ -187,7 +189,7 @@ def test_several_arrays_are_one_table(tmp_path):
         np.savez(tmp_path / f"{name}.npz", X=np.eye(2), y=[0, 1])
     table = read_tables([tmp_path / "a.npz", tmp_path / "b.npz"])
     assert table.points().shape == (4, 2)
-    assert table.labels(None).tolist() == ["0", "1"] * 2
+    assert labels_of(table, None).tolist() == ["0", "1"] * 2
     np.save(tmp_path / "c.npy", np.eye(3))
     with pytest.raises(ValueError, match="other columns"):
         read_tables([tmp_path / "a.npz", tmp_path / "c.npy"])
@@ -200,7 +202,7 @@ def test_a_decimal_is_the_number_that_it_says(tmp_path):
         pq.write_table(connection.sql("SELECT * FROM t").to_arrow_table(), tmp_path / "t.parquet")
     for name, sql in (("t.duckdb", "SELECT * FROM t"), ("t.parquet", None)):
         table = read_tables([tmp_path / name], sql=sql)
-        assert table.labels("kind").tolist() == [None, "1", "2.5"]
+        assert labels_of(table, "kind").tolist() == [None, "1", "2.5"]
         assert np.ravel(table.points(["a"])).tolist() == [0.5, 1.5, 2.5]
 
 

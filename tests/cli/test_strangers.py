@@ -63,7 +63,7 @@ def test_numbers_that_are_named_like_ids_are_suspects_although_they_repeat(name)
     frame.to_csv("t.csv", index=False)
     done = ok("fit", "t.csv", "--label", "kind", "--no-check", "-o", "m.skops")
     assert columns_said(done.out) == {
-        "numbers, but perhaps ids: named like ids": name, "numbers": "a, b",
+        "numbers, perhaps ids: named like ids": name, "numbers": "a, b",
     }  # fmt: skip
     quoted = f'"{name}"' if " " in name else name
     assert f"column {name!r} (named like ids) is used as a number, and may only identify rows. " \
@@ -235,7 +235,7 @@ def test_a_line_is_called_a_line_where_each_row_is_one(folder):
         ("blank.csv", text.replace("\n2.5,", "\n\nx,"), "row 5"),
     ):
         (folder / name).write_text(data)
-        err = refusal("fit", name, "--label", "kind", "--keep", "a", "--strict")
+        err = refusal("fit", name, "--label", "kind", "--keep", "a")
         assert f"'x' in {place}" in err
 
 
@@ -257,9 +257,6 @@ def test_transform_advises_no_options_that_it_lacks(folder):
         own = re.sub(r"\(seraph fit .*?\)", "", err)
         assert set(re.findall(r"--[\w-]+", own)) <= options, err
         assert "line 3" in err
-    (folder / "new.csv").write_text(",b\n1,2\n3,4\n")
-    err = refusal("transform", "m.skops", "new.csv")
-    assert set(re.findall(r"--[\w-]+", err)) <= options, err
 
 
 def test_a_small_command_imports_no_large_package(folder):

@@ -15,16 +15,16 @@ from scipy.sparse import csr_array, save_npz
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.preprocessing import StandardScaler
 
-from seraph import load
+from seraph import TablePreparer, load
 from seraph._apps.cli._console import warnings_as_notes
 from seraph._apps.cli._models import SavedModel
+from seraph._apps.cli._prepare import column_rows
 from seraph._apps.cli._summary import rank_text, share_rows
 from seraph._apps.cli._tables import read_table
-from seraph._utils._columns._dates import date_features, parse_dates
-from seraph._utils._columns._ids import looks_like_ids
-from seraph._utils._columns._notes import column_rows, feature_names
-from seraph._utils._columns._numbers import Faults, to_numbers
-from seraph._utils._columns._prepare import Preparation
+from seraph._utils._cells._dates import date_features, parse_dates
+from seraph._utils._cells._ids import looks_like_ids
+from seraph._utils._cells._numbers import Faults, to_numbers
+from seraph._utils._cells._table import Reading
 from tests.helpers.command import ok, refusal
 from tests.helpers.quick import few
 
@@ -90,10 +90,10 @@ def test_a_comma_that_cannot_separate_thousands_is_a_decimal_comma(cells):
 def test_decimal_commas_are_recognized_beside_words_for_missing_values(tmp_path):
     (tmp_path / "t.csv").write_text("a;b\n1,5;2\n?;3\n0,25;4\n")
     with pytest.warns(UserWarning, match="read") as notes:
-        features = Preparation().features(read_table(tmp_path / "t.csv"))
+        points = TablePreparer(scale="none").fit_transform(read_table(tmp_path / "t.csv"))
     assert "with decimal commas, as in column 'a'" in str(notes[0].message)
     assert "'?' in line 3 is read as missing" in str(notes[1].message)
-    np.testing.assert_array_equal(features.points["a"], [1.5, np.nan, 0.25])
+    np.testing.assert_array_equal(points[:, 0], [1.5, 0.875, 0.25])
 
 
 def test_nothing_is_said_about_separators_of_a_column_that_is_no_feature():
@@ -220,34 +220,20 @@ FIT = ["fit", "t.csv", "--label", "kind", "--unlabeled", "?", "--id", "name", "-
 ALL = ["--onehot", "city", "--dates", "days", "--impute", "median"]
 
 
-STRICT = [*FIT, "--strict"]
-
-
-def test_a_strict_refusal_names_the_option_that_helps_until_the_table_is_read(folder):
-    err = refusal(*STRICT)
-    assert re.search(r"dates in columns 'seen' .* 'day' .20\d{6} in line 2.*--dates days", err)
-    err = refusal(*STRICT, "--dates", "days")
-    assert "no numbers in column 'city'" in err
-    assert "--onehot city" in err
-    err = refusal(*STRICT, "--dates", "days", "--onehot", "city")
-    assert re.search(r"missing values in column 'b' .6, the first in line 2.*--impute median", err)
-    ok(*STRICT, *ALL, "-o", "m.skops")
-
-
 def test_one_attempt_says_what_became_of_each_column_and_makes_the_model_of_all_options(folder):
     done = ok(*FIT, "-o", "m.skops")
     assert "column 'cost_$_per_$' ('1,000' in line 2 is read as thousands)" in done.err
     for text in (
-        r"b .6.\W+missing numbers, filled in by the median\W+--impute knn, --impute drop",
-        r"city\W+categories: a column of 0 and 1 each\W+--drop city",
+        r"b .6.\W+missing: filled in by the median\W+--impute knn",
+        r"city\W+categories\W+--drop city",
         r"seen, day\W+dates: days since 1970\W+--dates parts, --dates drop",
         r"unnamed_1\W+left out: row numbers, without a name\W+--keep unnamed_1",
         r"visit_no\W+left out: ids, by its name\W+--keep visit_no",
     ):
         assert re.search(text, done.out), text
         assert re.search(text, ok("inspect", "m.skops").out), text
-    ok(*FIT, "--strict", *ALL, "-o", "strict.skops")
-    learned, asked = load("m.skops"), load("strict.skops")
+    ok(*FIT, *ALL, "-o", "asked.skops")
+    learned, asked = load("m.skops"), load("asked.skops")
     np.testing.assert_array_equal(learned[-1].components_, asked[-1].components_)
     assert repr(learned[0].encoder_) == repr(asked[0].encoder_)
 
@@ -274,39 +260,37 @@ def test_columns_are_sorted_by_what_they_hold(tmp_path):
         }
     )
     frame.to_csv(tmp_path / "t.csv", index=False)
+    made = TablePreparer()
     with pytest.warns(UserWarning, match="read") as notes:
-        features = Preparation().features(read_table(tmp_path / "t.csv"))
+        points = made.fit_transform(read_table(tmp_path / "t.csv"))
     said = [str(note.message).removeprefix(f"{tmp_path / 't.csv'}: ") for note in notes]
     assert sorted(said) == [
         "column 'power' ('?' in line 3 is read as missing). If that is wrong, correct those "
         "cells.",
         "read with decimal commas, as in column 'size' ('1,5' in line 2 and 39 more).",
     ]
-    assert features.left_out == {
-        "id": "whole numbers, all distinct and in order",
-        "note": "text, different in every row",
-        "street": "text with 20 different values",
-        "same": "the same in every row",
-        "one": "the same in every row",
-        "none": "empty",
-        "wrong": "numbers and text, 'three' in line 5",
-        "today": "the same in every row",
+    uses = made.columns_
+    left_out = {name: use for name, use in uses.items() if use.startswith("left out")}
+    assert left_out == {
+        "id": "left out: whole numbers, all distinct and in order",
+        "note": "left out: text, different in every row",
+        "street": "left out: text with 20 different values",
+        "same": "left out: the same in every row",
+        "one": "left out: the same in every row",
+        "none": "left out: empty",
+        "wrong": "left out: numbers and text, 'three' in line 5",
+        "today": "left out: the same in every row",
     }
-    absent = [row for row in column_rows(features.noted("median")) if "missing text" in row[1]]
-    assert absent == [["few (10), once (35)", "missing text, a category of its own", ""]]
-    assert features.dates == {"day": "days"}
-    assert features.categories == ("few", "once")
+    absent = [row for row in column_rows(uses) if row[1].startswith("missing: a category")]
+    assert absent == [["few (10), once (35)", "missing: a category of its own", ""]]
+    assert uses["day"] == "dates: days since 1970"
+    assert uses["null"] == uses["power"] == "numbers, 20 missing: filled in by the median"
     plain = ["power", "truth", "size", "null", "day"]
-    assert list(features.points.columns) == ["few", "once", *plain]
-    assert features.missing == {"power": 20, "null": 20}
-    assert features.decimal_comma
-    encoder = Preparation().encoder(features)
-    assert feature_names(encoder, features.names) == [
+    assert made.get_feature_names_out().tolist() == [
         *plain, "few_(missing)", "few_x", "few_y", "once_(missing)", "once_yes",
     ]  # fmt: skip
     power = np.tile([1.5, 4.25, 4.25, 7.0], n // 4)
-    scaled = (power - 4.25) / 2.75
-    np.testing.assert_allclose(encoder.transform(features.points)[:, 0], scaled)
+    np.testing.assert_allclose(points[:, 0], (power - 4.25) / 2.75)
 
 
 def test_a_column_to_keep_must_hold_numbers(folder):
@@ -357,19 +341,6 @@ def test_new_rows_may_have_missing_values_and_cities_never_seen(folder):
     ok("query", "m.skops", "new.csv", "-n", "2")
 
 
-def test_rows_with_missing_values_can_be_left_out_with_their_pairs(folder):
-    Path("pairs.csv").write_text("i,j,similar\n0,2,1\n1,2,0\n3,5,1\n")
-    done = ok(*FIT, "--onehot", "city", "--dates", "parts", "--impute", "drop", "--pairs",
-              "pairs.csv", "-o", "m.skops")  # fmt: skip
-    assert re.search(r"rows\W+34 ", done.out)
-    assert re.search(r"6 rows\W+left out: a number is missing\W+--impute median", done.out)
-    assert "pairs.csv: 1 marked pairs are left out" in done.err
-    model = load("m.skops")
-    assert "seen.season_sin" in model[0].get_feature_names_out()
-    assert model.learned_from_["shares"].keys() >= {"seen", "city"}
-    assert "missing values in column 'b'" in refusal("transform", "m.skops", "t.csv")
-
-
 def test_knn_fills_in_from_similar_rows(folder):
     ok(*FIT, "--onehot", "city", "--dates", "drop", "--impute", "knn", "-o", "m.skops")
     frame = untidy_table()
@@ -385,8 +356,8 @@ def test_knn_fills_in_from_similar_rows(folder):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--impute", "mean"], "--impute must be one of median, knn, drop; got 'mean'"),
-        (["--dates", "weeks"], "--dates must be one of days, parts, drop"),
+        (["--impute", "mean"], "'--impute': .*'mean' is not one of 'median', 'knn'"),
+        (["--dates", "weeks"], "'--dates': .*'weeks' is not one of 'days', 'parts', 'drop'"),
         (["--onehot", "town"], "no column 'town'"),
         (["--onehot", "city", "--drop", "city"], "'city' cannot be both used and left out"),
         (["--unlabeled", "??"], r"no row has the label '\?\?' that --unlabeled names"),
@@ -417,8 +388,6 @@ def test_a_model_remembers_how_its_table_was_written(tmp_path, monkeypatch):
     note = ok("fit", "t.csv", "--label", "Stadt", "-o", "m.skops", "--no-check").err
     assert "t.csv: line 1 is not UTF-8 (byte 0xf6): read as cp1252" in note
     assert "t.csv: read with decimal commas, as in column 'Größe' (" in note
-    assert "--decimal-comma" in refusal("fit", "t.csv", "--label", "Stadt", "--strict",
-                                        "--encoding", "latin-1")  # fmt: skip
     new = frame.assign(Stadt="").head(3)
     Path("new.csv").write_bytes(new.to_csv(index=False, sep=";", decimal=",").encode("latin-1"))
     new.drop(columns="Stadt").to_csv("bare.csv", index=False)
@@ -436,20 +405,6 @@ def test_a_model_remembers_how_its_table_was_written(tmp_path, monkeypatch):
     )
 
 
-def test_numbers_that_only_new_rows_lack_are_filled_in_and_that_is_said(folder):
-    ok(*FIT, "-o", "m.skops")
-    new = untidy_table().head(4)
-    new.loc[1, ["a", "b"]] = np.nan
-    new.to_csv("new.csv", index=False)
-    done = ok("transform", "m.skops", "new.csv")
-    assert "new.csv: missing numbers in column 'a' (1) are filled in as the model does" in done.err
-    mapped = pd.read_csv(io.StringIO(done.out)).to_numpy()
-    new.loc[1, ["a", "b"]] = untidy_table()[["a", "b"]].median()
-    new.to_csv("filled.csv", index=False)
-    again = pd.read_csv(io.StringIO(ok("transform", "m.skops", "filled.csv").out)).to_numpy()
-    np.testing.assert_allclose(mapped, again)
-
-
 @pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
 @pytest.mark.parametrize(
     "options",
@@ -459,7 +414,7 @@ def test_numbers_that_only_new_rows_lack_are_filled_in_and_that_is_said(folder):
             ["--impute", "knn", "--scale", "minmax"],
             ["--scale", "none", "--dates", "parts", "--onehot", "visit_no"],
             ["--scale", "unit", "--drop", "city"],
-            ["--impute", "drop", "--drop", "city", "--learner", "lfda"],
+            ["--impute", "knn", "--drop", "city", "--learner", "lfda"],
         ],
         lambda options: options[:1] in ([], ["--impute"]),
     ),
@@ -467,8 +422,6 @@ def test_numbers_that_only_new_rows_lack_are_filled_in_and_that_is_said(folder):
 def test_every_model_becomes_a_graph_of_named_columns(options, folder):
     ok(*FIT, *options, "-o", "m.skops")
     table = pd.read_csv("t.csv", sep=None, engine="python", dtype=str)
-    if "drop" in options:  # the model takes complete rows alone
-        table = table.dropna(subset="b")
     table.to_csv("rows.csv", index=False)
     said = ok("export", "m.skops", "-o", "m.onnx", "--data", "rows.csv").out
     assert "m.onnx: from" in said
@@ -479,19 +432,17 @@ def test_every_model_becomes_a_graph_of_named_columns(options, folder):
     new = untidy_table()
     new.loc[3, "city"] = "Atlantis"
     new.loc[4, "city"] = np.nan
-    if "drop" in options:
-        new = new.dropna(subset="b")
-    else:
-        new.loc[5:8, "a"] = np.nan
+    new.loc[5:8, "a"] = np.nan
     new.to_csv("new.csv", index=False)
-    points = fitted.points(read_table(Path("new.csv")))
+    preparer, table = fitted.estimator[0], read_table(Path("new.csv"))
+    points = table.points(fitted.feature_names, Reading(**preparer.reading_))
     columns = {
         name: values.fillna("").to_numpy(dtype=str)[:, np.newaxis]
-        if values.dtype.kind == "O" or name in fitted.reading.categories
+        if values.dtype.kind == "O" or name in preparer.reading_["categories"]
         else values.to_numpy(np.float32)[:, np.newaxis]
         for name, values in points.items()
     }
-    expected = fitted.estimator.transform(points)
+    expected = fitted.estimator.transform(table)
     classes, shares, mapped = session.run(None, columns)
     np.testing.assert_allclose(mapped, expected, atol=2e-4 * np.abs(expected).max())
     ok("predict", "m.skops", "new.csv", "--reference", "rows.csv", "-o", "filled.csv")
@@ -505,8 +456,10 @@ def test_a_matrix_is_written_where_the_map_is_linear(folder):
     ok(*FIT, "--drop", "city", "-o", "m.skops")
     ok("export", "m.skops", "-o", "W.npy")
     fitted = SavedModel.read(Path("m.skops"))
-    points = fitted.points(read_table(Path("t.csv"))).dropna()
-    mapped, W = fitted.estimator.transform(points), np.load("W.npy")
+    table = read_table(Path("t.csv"))
+    table = table.take(np.flatnonzero(untidy_table()["b"].notna()))
+    points = table.points(fitted.feature_names, Reading(**fitted.estimator[0].reading_))
+    mapped, W = fitted.estimator.transform(table), np.load("W.npy")
     expected = mapped - mapped[0]
     scaled = (points - points.iloc[0]).to_numpy() @ W
     np.testing.assert_allclose(scaled, expected, atol=1e-4 * np.abs(expected).max())
@@ -559,7 +512,7 @@ def test_a_sample_has_all_labeled_rows_unless_they_are_more(folder):
 
 @pytest.mark.slow
 def test_another_learner_and_any_of_its_parameters(folder):
-    out = ok(*FIT, *ALL, "--learner", "ITML", "--set", "gamma=2.0", "--max-iter", "50",
+    out = ok(*FIT, *ALL, "--learner", "ITML", "--set", "gamma=2.0", "--set", "max_iter=50",
              "-o", "m.skops").out  # fmt: skip
     learner = load("m.skops")[-1]
     assert (type(learner).__name__, learner.gamma, learner.max_iter) == ("ITML", 2.0, 50)
@@ -592,5 +545,6 @@ def test_advice_during_a_fit_names_options(capsys):
         logging.getLogger("seraph").warning("about 1 h left. Shorter: unlabeled_pairs=4_000, X in "
                                             "float32, %s", "n_jobs=-1")  # fmt: skip
     assert capsys.readouterr().err == (
-        "seraph: note: about 1 h left. Shorter: --unlabeled-pairs 4000, --sample 5000, --jobs -1\n"
+        "seraph: note: about 1 h left. Shorter: --set unlabeled_pairs=4_000, --sample 5000, "
+        "--set n_jobs=-1\n"
     )

@@ -98,7 +98,7 @@ def test_parameters_change_what_becomes_of_columns():
     assert made.columns_["no"] == "numbers"
     assert made.columns_["power"] == "left out: as asked"
     assert made.columns_["built"] == "dates: year, season and weekday"
-    assert made.columns_["doors"] == "categories, 8 missing: one of its own"
+    assert made.columns_["doors"] == "categories, 8 missing: a category of its own"
     assert {"built.season_sin", "doors_4"} <= {*made.get_feature_names_out()}
     unit = TablePreparer(scale="unit", onehot=(), drop=["fuel"]).fit_transform(table)
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1)

@@ -321,14 +321,6 @@ def damaged_inside(rng, archive):
     return _zipped(entries)
 
 
-def rezipped(archive, old, new):
-    """The same archive, with other words in all its files."""
-    entries = _entries(archive)
-    changed = {name: text.replace(old, new) for name, text in entries.items()}
-    assert changed != entries
-    return _zipped(changed)
-
-
 def _entries(archive):
     with zipfile.ZipFile(io.BytesIO(archive)) as file:
         return {name: file.read(name) for name in file.namelist()}

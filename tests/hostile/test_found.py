@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.paper._artificial import make_posterior_sparsity, make_projection_sparsity
 from seraph import (
     SERAPH,
     KernelSERAPH,
@@ -25,7 +26,7 @@ from seraph import (
 from seraph._marks import Rows
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
-from seraph.datasets import load_task, make_posterior_sparsity, make_projection_sparsity
+from seraph.datasets import load_task
 from seraph.metrics import expected_calibration_error, map_at_r
 from seraph.persist import read_versions, to_onnx
 from seraph.plot import FeatureImportanceDisplay, PosteriorDisplay

@@ -68,7 +68,7 @@ COMMANDS = {
     **outputs(("html",), "report", "m.skops", "t.csv", "--label", "class", "--no-check"),
     "checkpoint": (
         *("fit", "t.csv", "--label", "class", "--no-check", "-o", "out.skops"),
-        *("--checkpoint", "out.ckpt"),
+        *("--set", "checkpoint=out.ckpt"),
     ),
 }
 QUICK = ("transform csv", "transform parquet", "export npy", "fit skops", "checkpoint")

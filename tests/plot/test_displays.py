@@ -19,7 +19,6 @@ from tests.helpers.quick import few
 
 ONE_PANEL = (plot.PosteriorDisplay,)
 TWO_PANELS = (
-    plot.ConvergenceDisplay,
     plot.DistanceDisplay,
     plot.EmbeddingDisplay,
     plot.FeatureImportanceDisplay,
@@ -131,10 +130,7 @@ def test_learners_of_the_model_are_drawn_or_refused(display, learner_of_the_mode
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
 def test_classic_learners_are_drawn_or_refused_by_what_they_lack(display, classic_learner, wine):
-    lacks = {
-        plot.PosteriorDisplay: "pair_proba",
-        plot.ConvergenceDisplay: "history_",
-    }.get(display, "transform")
+    lacks = "pair_proba" if display is plot.PosteriorDisplay else "transform"
     name = type(classic_learner).__name__
     if hasattr(classic_learner, lacks):
         display.from_estimator(classic_learner, *wine[:2], ax=some_axes())

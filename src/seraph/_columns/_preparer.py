@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -14,14 +14,15 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._utils._directions import check_directions
 from .._utils._optional import optional_module
 from .._utils._public import publish as _publish
 from .._utils._typing import Array, FloatArray
 from .._utils._validation import check_choice, shown
 
 if TYPE_CHECKING:
-    from .._utils._columns._prepare import Features
-    from .._utils._columns._table import NamedColumns
+    from .._utils._cells._table import NamedColumns
+    from ._decide import Decided
 
 __all__ = ["TablePreparer"]
 
@@ -146,7 +147,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         TablePreparer
             Itself.
         """
-        self._fitted(X)
+        self._decide(X)
         return self
 
     def fit_transform(self, X: Any, y: object = None) -> Any:  # noqa: ARG002
@@ -164,7 +165,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_features_out)
             The rows as numbers.
         """
-        return self._encoded(self._fitted(X).points)
+        return self._encoded(X, self._decide(X).points)
 
     def transform(self, X: Any) -> Any:
         """Return the rows of a table as numbers.
@@ -179,7 +180,7 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         ndarray of shape (n_samples, n_features_out)
             The rows as numbers.
         """
-        return self._encoded(self._read(X))
+        return self._encoded(X, self._read(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:  # noqa: ARG002
         """Return the names of the numbers: the column, and the category or the part of a date.
@@ -195,47 +196,42 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             The names.
         """
         check_is_fitted(self)
-        from .._utils._columns._notes import feature_names
-
-        names = feature_names(self.encoder_, list(self.encoder_.feature_names_in_))
+        made = self.encoder_.get_feature_names_out()
+        names = [re.sub("_infrequent_sklearn$", "_(rare)", str(name)) for name in made]
         return np.array(names, dtype=object)
 
-    def _fitted(self, X: Any) -> Features:
-        from .._utils._columns._prepare import Preparation
+    def _decide(self, X: Any) -> Decided:
+        """Decide what becomes of each column, and set the attributes that say so."""
+        from ._decide import FILLED_IN, decide, make_encoder
 
         check_choice("scale", self.scale, ("standard", "minmax", "unit", "none"))
-        check_choice("impute", self.impute, ("median", "knn"))
+        check_choice("impute", self.impute, tuple(FILLED_IN))
         check_choice("dates", self.dates, ("days", "parts", "drop"))
         for name in ("onehot", "keep", "drop"):
             if isinstance(getattr(self, name), str):
                 given = getattr(self, name)
                 raise ValueError(f"{name} must be a list of columns; got {given!r}.")
         table = as_table(X)
-        with _for_python():
-            preparation = Preparation(
-                self.scale, self.impute, self.dates, self.onehot, self.drop, self.keep
-            )
-            features = preparation.features(table)
-        encoder = preparation.encoder(features)
-        for name, value in preparation.fitted(features, encoder).items():
-            setattr(self, name, value)
-        return features
+        decided = decide(table, self.dates, self.onehot, self.keep, self.drop)
+        self.encoder_ = make_encoder(decided, self.scale, self.impute)
+        self.columns_ = decided.uses(table.names, self.impute)
+        reading = asdict(decided.reading)
+        del reading["may_be_categories"]
+        self.reading_ = reading
+        self.n_features_in_ = len(table.names)
+        self.feature_names_in_ = np.array(table.names, dtype=object)
+        return decided
 
     def _read(self, X: Any) -> Any:
         """Return the columns that are used as a data frame of numbers and text."""
         check_is_fitted(self)
-        from .._utils._columns._notes import used_columns
-        from .._utils._columns._numbers import Faults
-        from .._utils._columns._table import Reading
+        from .._utils._cells._table import Reading
 
-        table, faults = as_table(X), Faults(for_model=True)
-        columns, reading = used_columns(self.columns_), Reading(**self.reading_)
-        with _for_python():
-            points = table.points(columns, reading=reading, faults=faults)
-            faults.check(_TABLE)
-        return points
+        used = [name for name, use in self.columns_.items() if not use.startswith("left out")]
+        return as_table(X).points(used, Reading(**self.reading_))
 
-    def _encoded(self, points: Any) -> FloatArray:
+    def _encoded(self, X: Any, points: Any) -> FloatArray:
+        check_directions(self.encoder_, points, str(getattr(X, "path", "X")))
         names = list(self.encoder_.feature_names_in_)
         return np.asarray(self.encoder_.transform(points[names]))
 
@@ -287,14 +283,16 @@ def as_table(X: Any) -> NamedColumns:
     optional_module("pandas", "TablePreparer needs pandas", "tables")
     import pandas as pd
 
-    from .._utils._columns._cells import columns_of
-    from .._utils._columns._table import NamedColumns
+    from .._utils._cells._table import NamedColumns
+    from .._utils._cells._types import columns_of, typed_column
 
+    if isinstance(X, NamedColumns):
+        return X
     if type(X).__module__.startswith("dask"):
         X = X.compute()
     if isinstance(X, pd.DataFrame):
         names = [str(name) for name in X.columns]
-        columns = [_as_column(X.iloc[:, k]) for k in range(X.shape[1])]
+        columns = [typed_column(X.iloc[:, k]) for k in range(X.shape[1])]
     elif isinstance(X, pa.Table) or hasattr(X, "to_arrow"):
         arrow = X if isinstance(X, pa.Table) else X.to_arrow()
         names, columns = [str(name) for name in arrow.column_names], arrow.columns
@@ -312,50 +310,5 @@ def as_table(X: Any) -> NamedColumns:
         _TABLE, columns_of(pa.table(dict(zip(names, columns, strict=True))), names)
     )
 
-
-def _as_column(column: Any) -> Any:
-    """Return a column of pandas as one of pyarrow; cells of several types become text."""
-    import pyarrow as pa
-
-    from .._utils._columns._cells import cell_text
-
-    try:
-        return pa.chunked_array([pa.Array.from_pandas(column)])
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError):
-        known = column.astype(object).where(column.notna(), None)
-        texts = [None if cell is None else cell_text(cell) for cell in known]
-        return pa.chunked_array([pa.array(texts, type=pa.string())])
-
-
-@contextmanager
-def _for_python() -> Iterator[None]:
-    """Name parameters in errors, where the command line has options."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValueError(in_python(str(error))) from None
-
-
-def in_python(message: str) -> str:
-    """Return a message with parameters in place of the command line's options.
-
-    Examples
-    --------
-    >>> in_python('leave them out (--drop a --drop "b c"), or use --dates days.')
-    "leave them out (drop=['a', 'b c']), or use dates='days'."
-    """
-
-    def listed(found: re.Match[str]) -> str:
-        names = [quoted or bare for quoted, bare in re.findall(_NAMED, found[0])]
-        return f"{found[1]}={names}"
-
-    message = message.replace("; --id for one that identifies the rows", "")
-    message = re.sub(rf"--(drop|keep|onehot){_NAME}(?: --\1{_NAME})*(?: \.\.\.)?", listed, message)
-    message = re.sub(r"--(impute|dates|scale) (?!must\b)(\w+)", r"\1='\2'", message)
-    return re.sub(r"--(impute|dates|scale)\b", r"\1", message)
-
-
-_NAME = r' (?:"[^"]*"|\w+)'
-_NAMED = r'--\w+ (?:"([^"]*)"|(\w+))'
 
 _publish(globals(), "seraph")

@@ -15,7 +15,7 @@
     _questions   pairs to ask a person about
     _eigen       eigenvalues of symmetric matrices, on a GPU if they are large
     _graph       graphs of nearest neighbors
-    _columns     columns of untidy tables as numbers
+    _cells       cells of untidy tables as numbers, dates and text
     _threads     settings of the process and its threads, such as the threads of BLAS
     _warnings    warnings that point at the caller's line
     _optional    packages that may be missing

@@ -11,9 +11,14 @@ from sklearn.preprocessing import Normalizer
 
 def needs_unit_length(model: Any) -> bool:
     """Return whether a model scales points to unit length before anything else."""
-    while isinstance(model, Pipeline) or hasattr(model, "estimator_"):
-        model = model.steps[0][1] if isinstance(model, Pipeline) else model.estimator_
-    return isinstance(model, Normalizer)
+    while not isinstance(model, Normalizer):
+        if isinstance(model, Pipeline):
+            model = model.steps[0][1]
+        elif hasattr(model, "estimator_") or hasattr(model, "encoder_"):  # a TablePreparer
+            model = getattr(model, "estimator_", None) or model.encoder_
+        else:
+            return False
+    return True
 
 
 def check_directions(model: Any, X: Any, name: str = "X") -> None:

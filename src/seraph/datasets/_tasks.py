@@ -134,10 +134,6 @@ def load_task(name: str) -> Task:
     ValueError
         If there is no such task, or its data file is damaged.
 
-    See Also
-    --------
-    fetch_task : Fetch the full public data set from OpenML.
-
     Examples
     --------
     >>> from seraph.datasets import load_task

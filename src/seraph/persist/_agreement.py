@@ -3,59 +3,51 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
-from sklearn.compose import ColumnTransformer
 from sklearn.utils import check_array
 
 from .._estimators._classifier import MetricClassifier
 from .._utils._typing import Array
 from .._utils._validation import in_short, shown
-from ._steps import inner_model, last_step
-from ._tables import column_names, selected_columns, text_columns, text_of, text_or_missing
+from ._steps import last_step
+from ._tables import column_names, selected_columns, text_columns, text_of
 
 # Differences that rounding explains, relative to the largest number that the model returns.
 _TOLERANCES = {"float32": 1e-3, "float64": 1e-4}
 # Rows that are compared at once; rows that get holes, and the share of the holes.
 _ROWS, _HOLED, _HOLES = 10_000, 300, 0.2
 _NEW_TEXT = "never seen before"
-_EMPTY = 'In a graph, "" stands for missing text: replace "" and None by NaN.'
 _CAUSES = {
     "KNNImputer": "Neighbors at equal distances have no order, and a row without any number has "
     "none: use SimpleImputer.",
-    "KNeighborsClassifier": "Neighbors at equal distances have no order: use "
-    'MetricClassifier, or try dtype="float64".',
-    "SimpleImputer": _EMPTY,
-    "OneHotEncoder": _EMPTY,
+    "KNeighborsClassifier": "Neighbors at equal distances have no order: use MetricClassifier.",
+    "SimpleImputer": 'In a graph, "" stands for missing text: replace "" and None by NaN.',
 }
 
-Convert = Callable[[Any, bool], Any]
 
-
-def check_agreement(
-    model: BaseEstimator, graph: Any, X: Any, dtype: np.dtype[Any], convert: Convert
-) -> None:
-    """Raise an error that names the step if `graph` and `model` give different results.
+def check_agreement(model: BaseEstimator, graph: Any, X: Any, dtype: np.dtype[Any]) -> None:
+    """Raise an error that names likely causes if `graph` and `model` give different results.
 
     Both get every row of `X`, some of them once more with missing numbers and with new and
-    missing text if the model takes those. ``convert(step, is_text)`` makes the graph of a step.
+    missing text if the model takes those.
     """
     for rows in _tables_like(model, X, dtype):
         if not (words := _difference(model, graph, rows, dtype)):
             continue
-        step = _differing_step(model, np.asarray(rows), dtype, convert)
-        step = step or type(last_step(model)).__name__  # the differences of all steps together
-        advice = _CAUSES.get(step, "Center and scale the features before you fit.")
-        if dtype.name == "float32" and step not in _CAUSES:
+        steps = {type(step).__name__ for step in model.get_params().values()}
+        likely = [f"{name}: {cause}" for name, cause in _CAUSES.items() if name in steps]
+        advice = " ".join(likely) or "Center and scale the features before you fit."
+        if dtype.name == "float32":
             advice += ' Or try dtype="float64".'
         raise ValueError(
-            f"The graph of this {type(model).__name__} differs from the model, in the step "
-            f"{step}: {words}. It is not returned. {advice}"
+            f"The graph of this {type(model).__name__} differs from the model in {words}. It is "
+            f"not returned. {advice}"
         )
 
 
@@ -164,32 +156,6 @@ def _difference(model: Any, graph: Any, rows: Any, dtype: np.dtype[Any]) -> str:
             row = np.asarray(rows)[place].tolist()
             return f"{wrong.sum()} of {len(rows)} rows, such as {shown(row)}"
     return ""
-
-
-def _differing_step(part: Any, rows: Array, dtype: np.dtype[Any], convert: Convert) -> str:
-    """Return the name of the first step whose own graph differs from it; empty if none does."""
-    if isinstance(part, ColumnTransformer):
-        places = part._transformer_to_input_indices
-        chosen = [(step, rows[:, places[name]]) for name, step, _ in part.transformers_]
-        parts = [(step, given) for step, given in chosen if isinstance(step, BaseEstimator)]
-        return next(filter(None, (_differing_step(*one, dtype, convert) for one in parts)), "")
-    given = rows
-    for _, step in getattr(part, "steps", ()):
-        if found := _differing_step(step, given, dtype, convert):
-            return found
-        given = _ask(step, given)[0]
-    inner = inner_model(part)
-    if inner is not None and (found := _differing_step(inner, rows, dtype, convert)):
-        return found
-    if hasattr(part, "steps"):
-        return ""
-    is_text = rows.dtype.kind not in "biuf" and all(map(text_or_missing, rows.flat))
-    rows = rows if is_text else rows.astype(dtype).astype(np.float64)
-    try:
-        differs = _difference(part, convert(part, is_text), rows, dtype)
-    except ValueError:  # it has no graph of its own
-        differs = "all"
-    return type(part).__name__ if differs else ""
 
 
 def _inputs(rows: Any, dtype: np.dtype[Any]) -> dict[str, Array]:

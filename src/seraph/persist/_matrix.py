@@ -17,6 +17,7 @@ from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
 
 from .._base import MahalanobisLearner, map_points
+from .._columns._preparer import unfold as unfold_preparer
 from .._utils._directions import needs_unit_length
 from .._utils._files import write_whole
 from .._utils._optional import optional_module
@@ -26,6 +27,7 @@ from ..classic import Euclidean
 from ._model_files import checked_path
 from ._onnx import to_onnx
 from ._steps import check_fitted_model, checked_dtype, flat_steps
+from ._tables import read_columns
 
 KINDS = (".npy", ".safetensors", ".onnx")
 # Rows that decide which directions are kept.
@@ -45,7 +47,8 @@ def to_matrix(
 
     Scalers and PCA before the learner are multiplied into the matrix. What they subtract is left
     out, since distances do not depend on it. A ``Normalizer`` as the first step stays your task:
-    scale vectors to unit length before you multiply them.
+    scale vectors to unit length before you multiply them. So does a ``TablePreparer``: the matrix
+    takes the columns that it uses, as numbers.
 
     With `n_components`, the map goes on to the first principal components of the mapped points: of
     all orthogonal projections to that many dimensions, this one keeps the largest part of the sum
@@ -90,6 +93,7 @@ def to_matrix(
     """
     check_fitted_model(model)
     dtype = checked_dtype(dtype)
+    X, model = read_columns(model, X), unfold_preparer(model)[1]
     steps, unit_length = flat_steps(model), needs_unit_length(model)
     if unit_length and steps[0].norm != "l2":
         raise ValueError(

@@ -122,10 +122,6 @@ def to_onnx(
     def convert(part: Any, inputs: list[Any]) -> Any:
         return _convert(skl2onnx, part, inputs, number, target_opset)
 
-    def convert_step(step: Any, is_text: bool) -> Any:
-        kind = types.StringTensorType if is_text else number
-        return convert(step, [("X", kind([None, step.n_features_in_]))])
-
     if selects:
         kinds = [types.StringTensorType if name in text else number for name in names]
         graph = convert(
@@ -133,10 +129,10 @@ def to_onnx(
         )
         _tables.rename_inputs(graph, names)
     else:
-        graph = convert_step(model, is_text=False)
+        graph = convert(model, [("X", number([None, model.n_features_in_]))])
         if names:
             _tables.split_input(graph, names)
-    check_agreement(model, graph, X, dtype, convert_step)
+    check_agreement(model, graph, X, dtype)
     return graph
 
 

@@ -54,16 +54,11 @@ def text_of(value: Any) -> str:
     return MISSING_TEXT if value is None or value != value else str(value)  # noqa: PLR0124 (NaN)
 
 
-def text_or_missing(value: Any) -> bool:
-    """Return whether a cell may be in a column of text."""
-    return isinstance(value, str) or text_of(value) == MISSING_TEXT
-
-
 def read_columns(model: Any, X: Any) -> Any:
     """Return a table as the graph of a model takes it: read, if a TablePreparer comes first."""
     inner = model.estimator_ if isinstance(model, MetricClassifier) else model
     preparer, _ = unfold_preparer(inner)
-    return X if preparer is None else preparer._read(X)
+    return X if preparer is None or X is None else preparer._read(X)
 
 
 def unfold(model: Any) -> Any:

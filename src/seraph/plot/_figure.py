@@ -48,17 +48,6 @@ def say(ax: Axes, text: str) -> None:
     ax.set(xticks=[], yticks=[])
 
 
-def rank_axes(ax: Axes, x: Array, rank: Array) -> Axes:
-    """Draw the rank as gray steps behind the curves of `ax`, on axes of its own."""
-    rank_ax = ax.twinx()
-    rank_ax.step(x, rank, where="post", color="0.6", linewidth=1)
-    rank_ax.set(ylabel="rank (gray)", ylim=(0, max(1, int(rank.max(initial=0))) * 1.1))
-    rank_ax.locator_params(axis="y", integer=True)
-    ax.set_zorder(rank_ax.get_zorder() + 1)
-    ax.patch.set_visible(False)
-    return rank_ax
-
-
 def _split(ax: Axes, n: int) -> list[Axes]:
     """Add `n` axes in the place of one, which becomes invisible."""
     spec = ax.get_subplotspec()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._utils._columns._ids import is_code
+from .._utils._cells._ids import is_code
 from .._utils._typing import Array
 from .._utils._validation import shown
 

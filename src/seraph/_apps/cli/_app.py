@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from ..._utils._version import __version__
 from ._ask import ask
 from ._compare import compare
-from ._console import give_up_stdout, one_line, warnings_as_notes
+from ._console import as_options, give_up_stdout, one_line, warnings_as_notes
 from ._demo import demo, reproduce
 from ._duplicates import duplicates
 from ._export import export
@@ -118,5 +118,5 @@ def main() -> None:
 
 
 def _refuse(reason: str) -> NoReturn:
-    print(f"seraph: {one_line(reason)}", file=sys.stderr)
+    print(f"seraph: {as_options(one_line(reason))}", file=sys.stderr)
     sys.exit(2)

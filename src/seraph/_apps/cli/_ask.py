@@ -24,10 +24,8 @@ from ._ask_rows import (
     what_to_show,
 )
 from ._console import command, notes, print_now, result, say
-from ._requests import preparation_of
 
 if TYPE_CHECKING:
-    from ..._utils._columns._prepare import Preparation
     from ..._utils._typing import Array
     from ..ask._answers import Answer
     from ..ask._finish import Finish
@@ -116,8 +114,8 @@ class AskRequest:
     ] = None
     keep: options.Keep = None
     onehot: options.OneHot = None
-    impute: options.Impute = None
-    dates: options.Dates = None
+    impute: options.Impute = "median"
+    dates: options.Dates = "days"
     decimal_comma: options.DecimalComma = False
     encoding: options.Encoding = None
     port: Annotated[
@@ -145,12 +143,6 @@ class AskRequest:
             raise ValueError(
                 f"{next(iter(given))} has no meaning with --duplicates: leave one of them out."
             )
-        _ = self.preparation  # refuses unknown choices
-
-    @property
-    def preparation(self) -> Preparation:
-        """What to do with the columns; unknown choices are refused."""
-        return preparation_of(self)
 
     def arguments(self) -> list[str]:
         """Return the arguments of the command that learns from the answers, all but these."""
@@ -258,28 +250,21 @@ def _points(
     """Return the rows as numbers on one scale, no records, and what the columns are used as."""
     import numpy as np
 
-    from ..._utils._columns._notes import column_rows
-    from ..._utils._directions import check_directions
+    from ._prepare import column_rows, prepare
 
     (points,) = tables
-    without = [request.id_column] if request.id_column and points.names is not None else []
+    named = points.names is not None
     try:
-        kept = request.preparation.features(points, without)
+        steps, scaled = prepare(points.without([request.id_column if named else None]), request)
     except ValueError as error:
         raise _about_texts(error, points, request) from None
-    encoder = request.preparation.encoder(kept)
-    for _, step in encoder.steps:
-        check_directions(step, np.asarray(kept.points), str(request.data))
-    if len(kept.kept) < points.n_rows:
-        raise ValueError(
-            f"{request.data}: --impute drop would leave out {points.n_rows - len(kept.kept):,} "
-            "rows, which the page could then not ask about: fill the numbers in (--impute median)."
-        )
+    used = []
+    if named:
+        _, *columns = column_rows(steps[0][1].columns_)
+        used = [(use, names) for names, use, _ in columns]
+    said = [*used, ("features in all", f"{scaled.shape[1]:,}")]
     # Half the memory; the fit at the end reads the file again.
-    X = np.ascontiguousarray(encoder.transform(kept.points), dtype=np.float32)
-    _, *columns = column_rows(kept.noted(request.preparation.impute))
-    used = [(use, names) for names, use, _ in columns]
-    return X, None, [*used, ("features in all", f"{X.shape[1]:,}")]
+    return np.ascontiguousarray(scaled, dtype=np.float32), None, said
 
 
 def _about_texts(error: ValueError, points: InputTable, request: AskRequest) -> ValueError:

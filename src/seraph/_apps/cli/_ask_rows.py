@@ -167,8 +167,7 @@ def numbers_of(name: str, table: InputTable) -> FloatArray:
     from ._tables import Faults, to_numbers
 
     faults = Faults()
-    comma = getattr(table, "decimal_comma", False)
-    values = to_numbers(name, table.cells(name), faults, decimal_comma=comma)
+    values = to_numbers(name, table.cells(name), faults, decimal_comma=table.decimal_comma)
     return np.zeros(0) if np.isinf(values).any() or np.isnan(values).all() else values
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..._utils._files import save_whole
 from . import _options as options
 from ._console import (
     brief,
@@ -26,12 +24,9 @@ from ._errors import SIGNIFICANCE, TITLE, always, error_cells, sign_test, standa
 from ._requests import TableRequest
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ..._utils._typing import BoolArray, FloatArray
     from ._examples import Examples
 
-_PICTURES = (".png", ".svg", ".pdf")
 _SIMPLEST = ("Euclidean", "logistic regression", "label spreading")
 
 
@@ -42,9 +37,6 @@ class CompareRequest(TableRequest):
     learner: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this learner (repeatable). Rivals stay."),
-    ] = None
-    picture: Annotated[
-        Path | None, typer.Option(help="Draw the errors here: .png, .svg or .pdf.")
     ] = None
     output: options.TableOutput = None
 
@@ -58,36 +50,27 @@ def compare(request: CompareRequest) -> None:
     each row. The errors are those that seraph fit prints. Rows without a label are used by those
     that can. Of methods with the same error, the simplest comes first.
 
-    Example: seraph compare data.csv --label class --id name --drop remarks --picture errors.png
+    Example: seraph compare data.csv --label class --id name --drop remarks
     """
-    from ._tables import check_output
-
-    if request.picture is not None:
-        check_output(request.picture, _PICTURES, request.data)
     check_tables_out([request.output], request.data)
     if request.label is None and not all(path.suffix == ".npz" for path in request.data):
         raise ValueError("compare needs labels: name the column with the classes (--label).")
-    _ = request.preparation  # refuses unknown choices before the table is read
     table = request.read()
     methods = _methods(request.learner)
     # Only now: they import scikit-learn, and a refusal should not wait for that.
     from ._examples import Examples
-    from ._learning import prepare
+    from ._prepare import prepare
 
     examples = Examples.read(table, request)
-    points = prepare(examples, request.preparation)[1]
+    points = prepare(examples.table, request)[1]
     scores, failed = _cross_validate(methods, points, examples, request.seed)
     rows, verdict = _rows(scores), _verdict(scores)
     if request.output is not None:
         put_table(request.output, {head: cells for head, *cells in zip(*rows, strict=True)})
-    if request.picture is not None:
-        save_whole(_picture(scores), request.picture)
     troubles = [{"method": name, "trouble": trouble} for name, trouble in failed.items()]
     result(methods=[*(score.values() for score in scores), *troubles], verdict=verdict)
     say(verdict)
     show(rows, TITLE)
-    if request.picture is not None:
-        say(f"Picture: {request.picture}")
 
 
 @dataclass
@@ -225,19 +208,3 @@ def _verdict(scores: list[_Score]) -> str:
         return f"{said} Take {best.name}, the simplest of them."
     nothing = ", which learns nothing" if simplest.name == "Euclidean" else ""
     return f"{said} The simplest of them is {simplest.name}{nothing}; more labels would decide."
-
-
-def _picture(scores: list[_Score]) -> Figure:
-    from matplotlib.figure import Figure
-
-    ran = scores[::-1]
-    figure = Figure(figsize=(7.2, 0.38 * len(ran) + 1.1), layout="constrained")
-    axes = figure.subplots()
-    colors = ["#0072B2" if score.complexity == len(_SIMPLEST) else "0.55" for score in ran]
-    errors = [100 * score.error for score in ran]
-    spread = [100 * score.standard_error for score in ran]
-    axes.barh([score.name for score in ran], errors, xerr=spread, color=colors, capsize=3)
-    axes.set(xlabel="error on held-out labels, % (lines: one standard error)")
-    axes.set_xlim(left=0)
-    axes.set_title("Learned distances (blue) and plain rivals (gray)", fontsize=11)
-    return figure

@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import warnings
+from ast import literal_eval
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from functools import wraps
@@ -143,10 +144,11 @@ def brief(error: Exception) -> str:
     return one_line(str(error))[:200] or type(error).__name__
 
 
-# Parameters that advice names, and that an option of nearly the same name sets.
+# Parameters that advice names.
 _PARAMETER = re.compile(
-    r"\b(?:n_)?(unlabeled_pairs|jobs|backend|max_iter|components)=[\"']?([-\w:]+)[\"']?"
+    r"\b(unlabeled_pairs|n_jobs|backend|max_iter|n_components)=[\"']?([-\w:]+)[\"']?"
 )
+_COLUMNS = re.compile(r"\b(onehot|keep|drop)=(\[.*?\])(?=[,;). ])")
 
 
 def as_options(text: str) -> str:
@@ -155,12 +157,18 @@ def as_options(text: str) -> str:
     Examples
     --------
     >>> as_options('Shorter: unlabeled_pairs=4_000_000, a GPU (backend="torch").')
-    'Shorter: --unlabeled-pairs 4000000, a GPU (--backend torch).'
+    'Shorter: --set unlabeled_pairs=4_000_000, a GPU (--set backend=torch).'
+    >>> as_options("leave them out (drop=['a', 'b c']).")
+    'leave them out (--drop a --drop "b c").'
     """
+
+    def repeated(found: re.Match[str]) -> str:
+        names = (name if name.isidentifier() else f'"{name}"' for name in literal_eval(found[2]))
+        return " ".join(f"--{found[1]} {name}" for name in names)
+
+    text = _COLUMNS.sub(repeated, text)
     text = text.replace("X in float32", "--sample 5000")  # a table has no other type of number
-    return _PARAMETER.sub(
-        lambda found: f"--{found[1].replace('_', '-')} {found[2].replace('_', '')}", text
-    )
+    return _PARAMETER.sub(r"--set \1=\2", text)
 
 
 def _note(text: str) -> None:
@@ -289,15 +297,6 @@ def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
 def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     """Print a table of names and texts, without headings."""
     show([["", ""], *facts], title, numbers=slice(0), headed=False)
-
-
-def show_preparation(noted: dict[str, Any]) -> None:
-    """Print what became of the columns of a table, unless they have no names."""
-    from ..._utils._columns._notes import column_rows
-
-    rows = column_rows(noted)
-    if len(rows) > 1:
-        show(rows, "Columns", numbers=slice(0))
 
 
 def say(text: str) -> None:

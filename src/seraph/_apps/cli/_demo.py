@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,22 +13,11 @@ from ._console import command, result, silenced
 @command
 def demo(
     what: Annotated[
-        str | None,
-        typer.Argument(
-            help="embeddings: adapt vectors of a language model from 100 marked pairs. "
-            "ask: try `seraph ask` on the digits, in your browser."
-        ),
+        Literal["ask"] | None,
+        typer.Argument(help="ask: try `seraph ask` on the digits, in your browser."),
     ] = None,
-    samplings: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of random samplings; 20 by default, 5 of the embeddings."
-        ),
-    ] = None,
-    picture: Annotated[
-        Path | None,
-        typer.Option(help="Write the picture here; demo.png by default, or demo-embeddings.png."),
-    ] = None,
+    samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 20,
+    picture: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("demo.png"),
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port of the page, for demo ask.")
     ] = None,
@@ -38,47 +27,20 @@ def demo(
 
     Example: seraph demo --samplings 5
 
-    Example: seraph demo embeddings
-
     Example: seraph demo ask
     """
-    if what not in (None, "embeddings", "ask"):
-        raise ValueError(f"demo must be one of embeddings, ask; got {what!r}.")
-    asking = what == "ask"
-    for option, misplaced in (
-        ("--samplings", samplings and asking),
-        ("--picture", picture and asking),
-        ("--port", port and not asking),
-        ("--no-browser", no_browser and not asking),
-    ):
-        if misplaced:
-            name = f"demo {what or ''}".strip()
-            raise ValueError(f"{option} has no meaning for seraph {name}: leave it out.")
-    if asking:
+    if what == "ask":
         from ._ask import demo_ask
 
         demo_ask(port, browser=not no_browser)
         return
+    from ..demo._digits import main as run_demo
     from ._tables import check_output
 
-    picture = picture or Path("demo.png" if what is None else f"demo-{what}.png")
     check_output(picture, (".png", ".svg", ".pdf", ".jpg"))
-    if what is None:
-        from ..demo._digits import main as run_demo
-
-        with silenced():
-            errors = run_demo(samplings or 20, picture)
-        result(errors=errors, picture=str(picture))
-        return
-    from ..demo._embeddings import MEASURES, SAMPLINGS, main
-
     with silenced():
-        found = main(samplings or SAMPLINGS, picture)
-    measures = {
-        name: dict(zip(MEASURES, map(list, zip(*values, strict=True)), strict=True))
-        for name, values in found.items()
-    }
-    result(measures=measures, picture=str(picture))
+        errors = run_demo(samplings, picture)
+    result(errors=errors, picture=str(picture))
 
 
 def reproduce() -> None:

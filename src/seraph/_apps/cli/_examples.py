@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import Marks
-from ..._utils._columns._prepare import Features
 from ..._utils._quantities import is_quantity, warn_of_quantity
 from ..._utils._rows import implied_by_classes
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
 from ._answered import answered_classes, rows_by_content, test_weights
-from ._rows import renumbered, sample_rows
-from ._tables import InputTable, read_pairs, read_table, unknown_labels
+from ._rows import sample_rows
+from ._tables import InputTable, labels_of, read_pairs, read_table, unknown_labels
 
 if TYPE_CHECKING:
     from ._requests import TableRequest
@@ -36,14 +34,14 @@ _TWO_CLASSES = (
 
 @dataclass(frozen=True)
 class Examples:
-    """Features, labels and pairs of the rows that are used.
+    """Columns, labels and pairs of the rows that are used.
 
     Parameters
     ----------
     path : Path
         File that they come from.
-    features : Features
-        The features.
+    table : InputTable
+        The columns to make features of.
     labels : ndarray or None
         Label of each row, text or None; None if there are no labels.
     pairs, similar : ndarray
@@ -55,7 +53,7 @@ class Examples:
     """
 
     path: Path
-    features: Features
+    table: InputTable
     labels: Array | None
     pairs: IntArray
     similar: BoolArray
@@ -65,12 +63,12 @@ class Examples:
     @property
     def marks(self) -> Marks:
         """The marked pairs."""
-        return Marks(self.pairs, self.similar, rows=len(self.features.kept))
+        return Marks(self.pairs, self.similar, rows=self.table.n_rows)
 
     @computed_once
     def codes(self) -> IntArray:
         """Class code of each row, -1 where the class is unknown."""
-        return _class_codes(self.labels, len(self.features.kept))
+        return _class_codes(self.labels, self.table.n_rows)
 
     @property
     def class_names(self) -> list[str]:
@@ -87,7 +85,7 @@ class Examples:
         if unlabeled is None:
             unlabeled = unknown_labels(table, request.label)
         if request.labels is None:
-            labels = table.labels(request.label, unlabeled)
+            labels = labels_of(table, request.label, unlabeled)
         else:
             labels = answered_classes(table, request.labels, request.id_column)
         pairs, similar = marked_pairs(table, pairs_file, request.id_column)
@@ -98,23 +96,16 @@ class Examples:
         needed = _needed(pairs, labels, request.sample, request.seed)
         rows = sample_rows(table.n_rows, request.sample, needed, request.seed)
         some = table if len(rows) == table.n_rows else table.take(rows)
-        without = [name for name in (request.label, request.id_column) if name is not None]
-        features = request.preparation.features(some, without)
-        if doubt := features.doubt(table.path):
-            warnings.warn(doubt, stacklevel=2)
-        rows = rows[features.kept]
-        pairs, whole = renumbered(pairs, rows, table.n_rows)
-        if not whole.all():
-            warnings.warn(
-                f"{pairs_file}: {int((~whole).sum())} marked pairs are left out, because "
-                "a row of theirs has a missing value.",
-                stacklevel=2,
-            )
-        labels = None if labels is None else labels[rows]
-        weights = test_weights(pairs_file, len(whole))
-        weights = None if weights is None else weights[whole]
+        place = np.empty(table.n_rows, dtype=np.intp)
+        place[rows] = np.arange(len(rows))
         examples = cls(
-            table.path, features, labels, pairs, similar[whole], weights, tuple(unlabeled)
+            table.path,
+            some.without([request.label if table.names else None, request.id_column]),
+            None if labels is None else labels[rows],
+            place[pairs],
+            similar,
+            test_weights(pairs_file, len(pairs)),
+            tuple(unlabeled),
         )
         n_similar, n_dissimilar = examples.count_pairs()
         if n_similar and not n_dissimilar:

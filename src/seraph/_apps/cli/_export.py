@@ -72,13 +72,13 @@ def export(
         )
     fitted = SavedModel.read(model)
     table = fitted.read_tables(data) if data else None
-    points = None if table is None else fitted.points(table)
+    points = None if table is None else fitted.frame(table)
     classifier = None
     if graph and table is not None and components is None:
         classifier = _classifier(fitted, table, points)
     write(classifier or fitted.estimator, output, n_components=components, X=points)
     width = len(fitted.learner.get_feature_names_out()) if components is None else components
-    n_features = fitted.estimator.n_features_in_
+    n_features = fitted.n_features
     result(output=str(output), n_features=n_features, n_components=width)
     say(f"{output}: from {n_features} features to {width} numbers")
     if classifier is not None:
@@ -90,11 +90,6 @@ def export(
     if not graph and needs_unit_length(fitted.estimator):
         result(unit_length=True)
         say("Scale vectors to unit length before you multiply them with W.")
-    if graph and "KNNImputer" in repr(fitted.estimator.get_params()):
-        say(
-            "A row in which every number is missing may get other values from the graph, or fail "
-            "there: knn has nothing to compare it by (--impute median fills it in)."
-        )
 
 
 def _classifier(fitted: SavedModel, table: InputTable, points: Any) -> MetricClassifier | None:
@@ -102,9 +97,10 @@ def _classifier(fitted: SavedModel, table: InputTable, points: Any) -> MetricCla
     from sklearn.frozen import FrozenEstimator
 
     from ... import MetricClassifier
+    from ._tables import labels_of
 
     roles = fitted.roles(table)
-    labels = table.labels(roles.label, roles.unlabeled)
+    labels = labels_of(table, roles.label, roles.unlabeled)
     if labels is None or len({label for label in labels if label is not None}) < 2:
         return None
     classifier = MetricClassifier(FrozenEstimator(fitted.estimator)).fit(points, labels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._console import command, result, say, show, show_facts, show_preparation
+from ._console import command, result, say, show, show_facts
 from ._requests import FitRequest
 
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ def fit(request: FitRequest) -> None:
     for path, kinds in ((request.output, (".skops",)), (request.report, (".html", ".htm"))):
         if path is not None:
             check_output(path, kinds, (*request.data, request.pairs))
-    if request.jobs == 0:
-        raise ValueError("--jobs must be at least 1, or -1 for all cores; got 0.")
-    _ = request.preparation  # refuses unknown choices before the table is read
     settings = request.settings()
     table = request.read()
     # Only now: they import scikit-learn, and a refusal should not wait for that.
@@ -43,7 +40,11 @@ def fit(request: FitRequest) -> None:
     from ._learning import learn_model
 
     learner = make_learner(
-        request.learner, settings, request.parameter or (), choose_lam=request.lam == "cv"
+        request.learner,
+        settings,
+        request.parameter or (),
+        seed=request.seed,
+        choose_lam=request.lam == "cv",
     )
     examples = Examples.read(table, request, request.pairs)
     summary = learn_model(learner, examples, request)
@@ -84,6 +85,7 @@ def _write(summary: FitSummary, request: FitRequest, table: InputTable) -> list[
 
 
 def _print(summary: FitSummary, title: str) -> None:
+    from ._prepare import show_columns_used
     from ._summary import show_shares
 
     result(**summary.values())
@@ -93,7 +95,7 @@ def _print(summary: FitSummary, title: str) -> None:
     else:
         say(errors.verdict())
         show(errors.rows(), errors.title)
-    show_preparation(summary.learned_from())
+    show_columns_used(summary.columns)
     if summary.shares:
         show_shares(summary.shares)
     show_facts(summary.facts(), title)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import _options as options
-from ._console import command, result, show_facts, show_preparation
+from ._console import command, result, show_facts
 
 
 @command
@@ -16,6 +16,7 @@ def inspect(model: options.ModelFile) -> None:
 
     from ...persist import read_versions
     from ._models import SavedModel
+    from ._prepare import show_columns_used
     from ._summary import class_facts, learner_facts, learner_values, role_facts, show_shares
     from ._tables import and_more
 
@@ -29,7 +30,7 @@ def inspect(model: options.ModelFile) -> None:
     if noted.get("classes"):
         facts += class_facts(noted["classes"])
     names = fitted.feature_names
-    n_features = fitted.estimator.n_features_in_
+    n_features = fitted.n_features
     listed = ", without names" if names is None else f": {and_more(names[:8], n_features)}"
     facts.append(["features", f"{n_features:,}{listed}"])
     facts += role_facts(noted)
@@ -39,10 +40,11 @@ def inspect(model: options.ModelFile) -> None:
     if versions:
         facts.append(["saved with", ", ".join(f"{k} {v}" for k, v in versions.items())])
     show_facts(facts, f"{model}")
-    show_preparation(noted)
+    show_columns_used(fitted.columns)
     result(
         steps=steps,
         features=names,
+        columns=fitted.columns,
         n_features=n_features,
         **{name: value for name, value in noted.items() if name not in ("features", "steps")},
         rank=None if components is None else len(components),

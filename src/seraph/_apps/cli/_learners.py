@@ -30,7 +30,12 @@ def learners() -> dict[str, type]:
 
 
 def make_learner(
-    name: str, options: Mapping[str, Any], more: Sequence[str] = (), *, choose_lam: bool = False
+    name: str,
+    options: Mapping[str, Any],
+    more: Sequence[str] = (),
+    *,
+    seed: int = 0,
+    choose_lam: bool = False,
 ) -> Any:
     """Make a learner.
 
@@ -42,6 +47,8 @@ def make_learner(
         Parameters that the user has set by options of their own, such as lam.
     more : sequence of str, optional
         Other parameters, each as ``name=value``.
+    seed : int, default=0
+        Seed of a learner that has one, so that the same command gives the same model.
     choose_lam : bool, default=False
         Whether to choose lam by cross-validation.
 
@@ -69,8 +76,8 @@ def make_learner(
                 f"{type(learner).__name__} has no parameter {parameter}. It has "
                 f"{', '.join(parameters) or 'none'}."
             )
-    if "random_state" in parameters:  # the same command gives the same model
-        settings.setdefault("random_state", 0)
+    if "random_state" in parameters:
+        settings.setdefault("random_state", seed)
     learner.set_params(**settings)
     if choose_lam:
         if not isinstance(learner, SERAPH):

@@ -8,19 +8,17 @@ from collections.abc import Callable
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ... import TablePreparer
-from ..._utils._columns._prepare import Features, Preparation
-from ..._utils._directions import check_directions
 from ..._utils._typing import FloatArray
 from ._answered import tested_pairs
 from ._console import progress_bar
 from ._examples import Examples, marked_pairs
 from ._held_out import held_out_errors, held_out_pair_errors, n_folds
+from ._prepare import prepare
 from ._progress import progress_callbacks
 from ._summary import Check, FitSummary, classes_text, count_classes
+from ._tables import labels_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,7 +54,7 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
             tol=float(getattr(inner, "tol", None) or 1e-3),
         )
         _set(inner, "callback", after_iteration)
-        before, scaled = prepare(examples, request.preparation)
+        before, scaled = prepare(examples.table, request)
         seconds = _fit(learner, scaled, examples)
         model = Pipeline([*before, (request.learner.casefold(), learner)])
         after_fit()
@@ -72,7 +70,7 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
             after_fold=after_fit,
         )
     _set(inner, "callback", None)  # a function cannot be saved
-    return FitSummary(model, scaled, examples, request.preparation, check, seconds)
+    return FitSummary(model, scaled, examples, check, request.scale, seconds)
 
 
 def summarize_model(
@@ -84,53 +82,13 @@ def summarize_model(
             f"{fitted.path} holds a {type(fitted.learner).__name__}, which has no metric to "
             "report on."
         )
-    labels = table.labels(roles.label, roles.unlabeled)
+    labels = labels_of(table, roles.label, roles.unlabeled)
     marked = marked_pairs(table, pairs, roles.id_column)
-    points = fitted.points(table, without=[roles.label if table.names else None, roles.id_column])
-    noted = fitted.learned_from
-    features = Features(
-        points,
-        categories=tuple(fitted.reading.categories),
-        dates=dict(fitted.reading.dates),
-        left_out=noted.get("left_out", {}),
-        kept=np.arange(table.n_rows),
-        n_rows=table.n_rows,
-        decimal_comma=table.decimal_comma,
-        suspects=noted.get("suspects", {}),
-    )
-    examples = Examples(table.path, features, labels, *marked)
-    scaled = np.asarray(fitted.before_learner(points))
+    scaled = fitted.points(table, without=[roles.label if table.names else None, roles.id_column])
+    examples = Examples(table.path, table, labels, *marked)
     skipped = _why_not_checked(examples, check=seed is not None)
     check = _check(fitted.learner, scaled, examples, skipped, seed=seed or 0)
-    preparation = None
-    if noted.get("scale"):
-        preparation = Preparation(scale=noted["scale"], impute=noted.get("impute"))
-    return FitSummary(fitted.estimator, scaled, examples, preparation, check)
-
-
-def prepare(
-    examples: Examples, preparation: Preparation
-) -> tuple[list[tuple[str, Any]], FloatArray]:
-    """Return the fitted steps before the learner, and the points that it learns from."""
-    features = examples.features
-    if not features.from_names and not preparation.steps(features):
-        return [], np.asarray(features.points)
-    encoder = preparation.encoder(features)
-    check_directions(encoder, features.points, f"{examples.path}")
-    scaled = np.asarray(encoder.transform(features.points))
-    if not features.from_names:
-        return encoder.steps, scaled
-    preparer = TablePreparer(
-        scale=preparation.scale,
-        impute="knn" if preparation.impute == "knn" else "median",
-        dates=preparation.dates or "days",
-        onehot=tuple(preparation.onehot),
-        keep=tuple(preparation.keep),
-        drop=tuple(preparation.drop),
-    )
-    for name, value in preparation.fitted(features, encoder).items():
-        setattr(preparer, name, value)
-    return [("prepare", preparer)], scaled
+    return FitSummary(fitted.estimator, scaled, examples, check, fitted.learned_from.get("scale"))
 
 
 def _fit(learner: Any, scaled: FloatArray, examples: Examples) -> float:

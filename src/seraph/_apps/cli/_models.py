@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -12,10 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..._utils._typing import FloatArray, IntArray
-    from ._tables import InputTable, Reading
-
-_IMPUTERS = ("SimpleImputer", "KNNImputer", "IterativeImputer")
+    from ..._utils._typing import FloatArray
+    from ._tables import InputTable
 
 # Packages that importing skops would import, for nothing: it imports all of scikit-learn, whose
 # copies of array libraries import these.
@@ -57,16 +54,13 @@ class SavedModel:
     path : Path
         File it was read from.
     estimator : estimator
-        The learner or the pipeline; it takes columns that have been read as numbers and text.
-    preparer : TablePreparer or None
-        Reads them, if the model begins with one.
+        The learner or the pipeline.
     learned_from : dict
         Facts about the table that `seraph fit` kept; empty for a model made elsewhere.
     """
 
     path: Path
     estimator: Any
-    preparer: Any = None
     learned_from: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -89,7 +83,7 @@ class SavedModel:
                 "the metric learner, or a pipeline that ends in one."
             )
         check_is_fitted(estimator)
-        return cls(path, *_unfold(estimator), dict(getattr(estimator, LEARNED_FROM, {})))
+        return cls(path, estimator, dict(getattr(estimator, LEARNED_FROM, {})))
 
     @property
     def steps(self) -> list[tuple[str, Any]]:
@@ -102,8 +96,27 @@ class SavedModel:
         return self.steps[-1][1]
 
     @property
+    def columns(self) -> dict[str, str]:
+        """What became of each column of the table, if the model begins with a `TablePreparer`."""
+        return dict(getattr(self.steps[0][1], "columns_", {}))
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether a column of the table had them."""
+        reading = getattr(self.steps[0][1], "reading_", {"decimals": {}})
+        return "," in reading["decimals"].values()
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns that the model uses."""
+        names = self.feature_names
+        return int(self.estimator.n_features_in_) if names is None else len(names)
+
+    @property
     def feature_names(self) -> list[str] | None:
-        """Names of the columns that the model was fitted on; None if they had none."""
+        """Names of the columns that the model uses; None if they had none."""
+        if self.columns:
+            return [str(name) for name in self.steps[0][1].encoder_.feature_names_in_]
         names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
@@ -157,128 +170,60 @@ class SavedModel:
             unlabeled = unknown_labels(table, label)
         return Roles(label, unlabeled, id_column or known.get("id"))
 
-    def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
-        """Return the features that the model was fitted on, in its order.
+    def points(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
+        """Return the rows of a table as the learner sees them, after the scaler.
 
         Parameters
         ----------
         table : InputTable
-            Table to take them from.
+            Table to take the columns from.
         without : collection of str or None
             Columns that are not features. A model fitted without column names takes all others.
         """
-        from ..._utils._columns._prepare import count_missing
+        import numpy as np
+
         from ..._utils._directions import check_directions
-        from ._tables import listed
+        from ._tables import NamedColumns
 
-        points = self._features(table, [name for name in without if name is not None])
-        if hasattr(points, "columns") and self.reading.missing:
-            known = self.learned_from.get("missing") or {}
-            counts = count_missing(points, self.reading.categories)
-            new = {name: f"{n:,}" for name, n in counts.items() if name not in known}
-            if new:
-                warnings.warn(
-                    f"{table.path}: missing numbers in {listed(new)} are filled in as the model "
-                    "does; the table it learned from had none there.",
-                    stacklevel=2,
-                )
-        check_directions(self.estimator, points, f"{table.path}")
-        return points
+        left = table.without(without)
+        if self.columns and isinstance(left, NamedColumns):
+            return np.asarray(self.estimator[:-1].transform(left))
+        features = self.frame(left)
+        check_directions(self.estimator, features, f"{table.path}")
+        before = self.estimator[:-1] if len(self.steps) > 1 else None
+        return np.asarray(features if before is None else before.transform(features))
 
-    def _features(self, table: InputTable, not_features: list[str]) -> Any:
+    def frame(self, table: InputTable) -> Any:
+        """Return a table as the model takes it: a data frame, or an array without names."""
         import numpy as np
+        import pyarrow as pa
 
-        from ._tables import Faults
+        from ._tables import Faults, NamedColumns, Reading, to_numbers
 
-        names = self.feature_names
+        names = getattr(self.estimator, "feature_names_in_", None)
+        parts = [type(part).__name__ for part in self.estimator.get_params().values()]
+        missing = any("Imputer" in part for part in parts)
         if names is None:
-            points = table.points(
-                without=not_features,
-                reading=self.reading,
-                faults=Faults(for_model=True),
-                strict=True,
+            points = np.asarray(table.points(reading=Reading(missing=missing)))
+        elif not isinstance(table, NamedColumns):
+            raise ValueError(
+                f"{table.path} is an array, and the model in {self.path} was fitted on columns "
+                f"by name ({names[0]}, ...): save the rows as a table with these names."
             )
-            expected = self.estimator.n_features_in_
-            if points.shape[1] != expected:
-                raise ValueError(
-                    f"{table.path} has {points.shape[1]} columns of features, but the model in "
-                    f"{self.path} was fitted on {expected}: pass the same columns, in that order."
-                )
-            return np.asarray(points)
-        for name in not_features:
-            table.cells(name)
-        from ..._utils._columns._notes import used_columns
-
-        faults = Faults(for_model=True)
-        columns = names if self.preparer is None else used_columns(self.preparer.columns_)
-        points = table.points(columns, reading=self.reading, faults=faults)
-        faults.check(table.path)
-        if table.names is not None:
-            return points[names]
-        import pandas as pd
-
-        warnings.warn(
-            f"{table.path} has no column names: its columns are taken in the model's order "
-            f"({names[0]}, ...).",
-            stacklevel=2,
-        )
-        return pd.DataFrame(points, columns=names, copy=False)
-
-    @property
-    def reading(self) -> Reading:
-        """How the columns of a table are read for this model."""
-        from ._tables import Reading
-
-        if self.preparer is not None:
-            return Reading(**self.preparer.reading_)
-        parts = list(_inner_steps(self.estimator))
-        categories = [
-            name
-            for columns, step in parts
-            if type(step).__name__ in ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
-            for name in columns or ()
-        ]
-        missing = any(type(step).__name__ in _IMPUTERS for columns, step in parts
-                      if not set(columns or ()) & {*categories})  # fmt: skip
-        return Reading(categories, missing=missing)
-
-    def before_learner(self, points: Any) -> Any:
-        """Return points as the learner sees them, after the scaler."""
-        return self.estimator[:-1].transform(points) if len(self.steps) > 1 else points
-
-    def pair_proba(self, points: Any, pairs: IntArray) -> FloatArray:
-        """Return the probability that each pair of rows is similar."""
-        import numpy as np
-
-        scaled = np.asarray(self.before_learner(points))
-        return np.asarray(self.learner.pair_proba(scaled[pairs]), dtype=np.float64)
-
-    def has(self, method: str) -> bool:
-        """Return whether the learner has a method of this name."""
-        return hasattr(self.learner, method)
-
-
-def _unfold(model: Any) -> tuple[Any, Any]:
-    """Return the steps that take columns read as numbers and text, and the TablePreparer."""
-    from sklearn.pipeline import Pipeline
-
-    from ... import TablePreparer
-
-    steps = getattr(model, "steps", ())
-    if not steps or not isinstance(steps[0][1], TablePreparer):
-        return model, None
-    return Pipeline([*steps[0][1].encoder_.steps, *steps[1:]]), steps[0][1]
-
-
-def _inner_steps(estimator: Any) -> Iterator[tuple[list[str] | None, Any]]:
-    """Yield the steps of a pipeline and of its column transformers, with their columns."""
-    for _, step in getattr(estimator, "steps", []):
-        if hasattr(step, "transformers_"):
-            for _, part, columns in step.transformers_:
-                inner = [s for _, s in part.steps] if hasattr(part, "steps") else [part]
-                yield from ((list(map(str, columns)), one) for one in inner)
+        elif self.columns:
+            return pa.table(table.columns).to_pandas()
         else:
-            yield None, step
+            # Only a ColumnTransformer takes text.
+            may_be_text = names if "ColumnTransformer" in parts else ()
+            text = [n for n in may_be_text if not len(to_numbers(n, table.cells(n), Faults()))]
+            return table.points(list(names), Reading(text, missing=missing))
+        expected = self.estimator.n_features_in_
+        if points.shape[1] != expected:
+            raise ValueError(
+                f"{table.path} has {points.shape[1]} columns of features, but the model in "
+                f"{self.path} was fitted on {expected}: pass the same columns, in that order."
+            )
+        return points
 
 
 def find_row(table: InputTable, text: str, id_column: str | None) -> int:

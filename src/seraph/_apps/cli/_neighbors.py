@@ -37,13 +37,13 @@ def neighbors(request: NeighborsRequest) -> None:
     import numpy as np
 
     from ._models import find_row
+    from ._tables import labels_of
 
     fitted, table, (label, unlabeled, id_column) = request.read()
     place = find_row(table, request.row, id_column)
-    labels = table.labels(label, unlabeled)
-    without = [label, id_column]
-    points = fitted.points(table, without)
-    mapped = np.asarray(fitted.estimator.transform(points), dtype=np.float64)
+    labels = labels_of(table, label, unlabeled)
+    points = fitted.points(table, without=[label, id_column])
+    mapped = np.asarray(fitted.learner.transform(points), dtype=np.float64)
     distances = np.linalg.norm(mapped - mapped[place], axis=1)
     order = np.argsort(distances, kind="stable")
     nearest = order[order != place][: request.k]
@@ -56,9 +56,9 @@ def neighbors(request: NeighborsRequest) -> None:
         columns[label or "y"] = labels[nearest].tolist()
     left = len(columns)
     columns["distance"] = distances.tolist()
-    if fitted.has("pair_proba"):
+    if hasattr(fitted.learner, "pair_proba"):
         pairs = np.column_stack([np.full_like(nearest, place), nearest])
-        columns["p(similar)"] = fitted.pair_proba(points, pairs).tolist()
+        columns["p(similar)"] = fitted.learner.pair_proba(points[pairs]).tolist()
     own = None if labels is None else labels[place]
     result(row=place, label=own, neighbors=rows_of(columns))
     known = "" if labels is None else f" ({own or 'unlabeled'})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -89,7 +89,7 @@ Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 
 # What `fit` and `compare` do to the columns of a table before a learner sees them.
 Scale = Annotated[
-    str,
+    Literal["standard", "minmax", "unit", "none"],
     typer.Option(
         metavar="NAME",
         help="How to scale the numbers: standard (unit variance), minmax (to [0, 1], for "
@@ -118,18 +118,18 @@ OneHot = Annotated[
     ),
 ]
 Impute = Annotated[
-    str | None,
+    Literal["median", "knn"],
     typer.Option(
         metavar="NAME",
-        help="What to do about missing numbers: median (of the column, the default), knn (mean "
-        "of the five most similar rows), or drop (those rows).",
+        help="How to fill in missing numbers: median (of the column), or knn (mean of the five "
+        "most similar rows).",
     ),
 ]
 Dates = Annotated[
-    str | None,
+    Literal["days", "parts", "drop"],
     typer.Option(
         metavar="NAME",
-        help="What to make of dates: days (since 1970, the default), parts (year, season and "
-        "weekday), or drop.",
+        help="What to make of dates: days (since 1970), parts (year, season and weekday), or "
+        "drop.",
     ),
 ]

@@ -60,6 +60,7 @@ def predict(request: PredictRequest) -> None:
     """
     from ._answered import answered_classes
     from ._models import find_row
+    from ._tables import labels_of
 
     output, reference = request.output, request.reference
     check_tables_out([output], (request.model, *request.data, reference))
@@ -71,7 +72,7 @@ def predict(request: PredictRequest) -> None:
         )
         roles = fitted.roles(source, request.label, request.unlabeled, request.id_column)
     if request.labels is None:
-        classes = source.labels(roles.label, roles.unlabeled)
+        classes = labels_of(source, roles.label, roles.unlabeled)
     else:
         classes = answered_classes(source, request.labels, roles.id_column)
     votes = _Votes.count(fitted, table, source, classes, roles.id_column)
@@ -83,7 +84,7 @@ def predict(request: PredictRequest) -> None:
             output,
             votes.columns(request.k, table, roles.label),
             like=table.written,
-            decimal_comma=request.decimal_comma or "," in fitted.reading.decimals.values(),
+            decimal_comma=request.decimal_comma or fitted.has_decimal_commas,
         )
     _summarize(votes, table)
     if output is not None:
@@ -151,7 +152,7 @@ class _Votes:
         def mapped(of: InputTable) -> FloatArray:
             without = [id_column if id_column in (of.names or ()) else None]
             points = fitted.points(of, without=without)
-            values = np.asarray(fitted.estimator.transform(points), dtype=np.float64)
+            values = np.asarray(fitted.learner.transform(points), dtype=np.float64)
             return values if values.shape[1] else np.zeros((len(values), 1))
 
         new = mapped(table)

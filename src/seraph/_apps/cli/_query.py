@@ -45,11 +45,12 @@ def query(request: QueryRequest) -> None:
 
     from ... import Marks, query_pairs
     from ._examples import marked_pairs
+    from ._tables import labels_of
 
     output = request.output
     check_tables_out([output], (request.model, *request.data, request.pairs))
     fitted, table, (label, unlabeled, id_column) = request.read()
-    if not fitted.has("pair_proba"):
+    if not hasattr(fitted.learner, "pair_proba"):
         raise ValueError(
             f"{request.model} holds a {type(fitted.learner).__name__}, which cannot say how sure "
             "it is about a pair: fit a SERAPH."
@@ -58,10 +59,10 @@ def query(request: QueryRequest) -> None:
     marks = Marks(*marked_pairs(table, request.pairs, id_column), rows=table.n_rows)
     chosen = query_pairs(
         fitted.learner,
-        np.asarray(fitted.before_learner(points)),
+        points,
         request.n,
         strategy=cast("Any", request.strategy),
-        y=table.labels(label, unlabeled),
+        y=labels_of(table, label, unlabeled),
         marks=marks,
     )
     if len(chosen) == 0:
@@ -70,7 +71,7 @@ def query(request: QueryRequest) -> None:
         "i": chosen[:, 0],
         "j": chosen[:, 1],
         "similar": np.full(len(chosen), "", dtype=object),
-        "p": fitted.pair_proba(points, chosen).round(4),
+        "p": fitted.learner.pair_proba(points[chosen]).round(4),
     }
     if id_column is not None:
         cells = table.cells(id_column)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from ..._utils._columns._ids import is_code, looks_like_ids
-from ..._utils._columns._prepare import with_decimal_commas
+from ..._utils._cells._ids import is_code, looks_like_ids
 from ..._utils._typing import Array
 from ...records import DuplicateFinder
 from ._ask_rows import row_ids
@@ -51,11 +49,9 @@ def record_columns(
     for name in (*without, *text):
         if not any(name in (table.names or ()) for table in tables):
             tables[0].cells(name)  # its error names the columns that there are
-    kept: list[InputTable] = [
-        replace(table, columns={n: c for n, c in table.columns.items() if n not in without})
-        for table in tables
-        if isinstance(table, NamedColumns)  # `check_records` refuses the others
-    ]
+    # `check_records` refuses arrays.
+    named = [table for table in tables if isinstance(table, NamedColumns)]
+    kept = [table.without([n for n in without if n in table.names]) for table in named]
     table = kept[0] if len(kept) == 1 else stack(kept)
     columns: dict[str, Array] = {}
     for name in table.names or ():
@@ -68,10 +64,9 @@ def record_columns(
             columns[name] = dates
             continue
         faults = Faults()
-        commas = bool(getattr(table, "decimal_comma", False))
-        numbers = to_numbers(name, cells, faults, decimal_comma=commas)
+        numbers = to_numbers(name, cells, faults, decimal_comma=table.decimal_comma)
         if faults.commas:
-            others = with_decimal_commas(tables[0], faults), *tables[1:]
+            others = named[0].with_decimal_commas(faults), *named[1:]
             return record_columns(others, without, text)
         if len(numbers) == 0 or faults.infinite or _are_codes(numbers):
             columns[name] = as_categories(cells)

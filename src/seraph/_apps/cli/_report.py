@@ -126,10 +126,10 @@ def fit_report(summary: FitSummary, source: str) -> str:
     str
         HTML that needs no other file.
     """
-    from ..._utils._columns._notes import column_rows
+    from ._prepare import column_rows
     from ._summary import share_rows
 
-    columns = column_rows(summary.learned_from())
+    columns = column_rows(summary.columns)
     classes = [["class", "labels"], *([name, f"{n:,}"] for name, n in summary.classes.items())]
     values = {**summary.values(), "seraph": __version__}
     return render(
@@ -197,7 +197,7 @@ def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
 
 
 def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
-    from ...plot import ConvergenceDisplay, PosteriorDisplay
+    from ...plot import PosteriorDisplay
 
     learner, X, y = summary.learner, summary.scaled, summary.examples.labels
 
@@ -224,13 +224,6 @@ def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
         "space: the share of the squared length that is measured along it.",
         lambda: _draw_spectrum(learner),
     )
-    if getattr(learner, "history_", None):
-        yield (
-            "convergence",
-            "Convergence of the solver",
-            "The objective, which the solver maximizes, after each iteration. It should end flat.",
-            lambda: ConvergenceDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
-        )
 
 
 def _axes(size: tuple[float, float]) -> Axes:

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _options as options
 
 if TYPE_CHECKING:
-    from ..._utils._columns._prepare import Preparation
     from ._models import Roles, SavedModel
     from ._tables import InputTable
 
@@ -32,15 +31,8 @@ class TableRequest:
     keep: options.Keep = None
     id_column: options.IdColumn = None
     onehot: options.OneHot = None
-    impute: options.Impute = None
-    dates: options.Dates = None
-    strict: Annotated[
-        bool,
-        typer.Option(
-            help="Refuse text, dates and missing values that no option mentions, instead of "
-            "choosing what to do."
-        ),
-    ] = False
+    impute: options.Impute = "median"
+    dates: options.Dates = "days"
     decimal_comma: options.DecimalComma = False
     encoding: options.Encoding = None
     sql: options.Sql = None
@@ -54,11 +46,6 @@ class TableRequest:
     ] = None
     seed: options.Seed = 0
 
-    @property
-    def preparation(self) -> Preparation:
-        """What to do with the columns; unknown choices are refused."""
-        return preparation_of(self, strict=self.strict)
-
     def read(self) -> InputTable:
         """Read the table."""
         from ._tables import read_tables
@@ -67,7 +54,7 @@ class TableRequest:
             self.data,
             asked=[self.label, self.id_column],
             decimal_comma=self.decimal_comma,
-            encoding=self.encoding or ("utf-8" if self.strict else None),
+            encoding=self.encoding,
             sql=self.sql,
         )
 
@@ -97,61 +84,27 @@ class FitRequest(TableRequest):
             "cross-validation.",
         ),
     ] = "auto"
-    mu: Annotated[str, typer.Option(metavar="NUMBER", help="Weight of the unlabeled pairs.")] = (
-        "auto"
-    )
-    components: Annotated[
-        int | None, typer.Option(min=1, help="Maximum dimension of the new space.")
-    ] = None
-    max_iter: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Maximum number of solver iterations, 200 for seraph by default."
-        ),
-    ] = None
     parameter: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="Any other parameter of the learner (repeatable)."
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any parameter of the learner, such as max_iter=500, n_components=2, n_jobs=-1, "
+            "backend=torch or checkpoint=fit.ckpt (repeatable).",
         ),
-    ] = None
-    jobs: Annotated[int, typer.Option(help="Number of threads; -1 uses all cores.")] = 1
-    unlabeled_pairs: Annotated[
-        str,
-        typer.Option(
-            metavar="NUMBER",
-            help="Unlabeled pairs to learn from: auto, all, a number (1000000) or a share (0.1).",
-        ),
-    ] = "auto"
-    backend: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="What computes: auto, cpu, cuda, cuda:1, mps, numpy, numba, torch or dask.",
-        ),
-    ] = "auto"
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(help="Keep the state of a long fit here, to resume if it is killed."),
     ] = None
     no_check: options.NoCheck = False
     verbose: Annotated[bool, typer.Option(help="Print a line for each iteration.")] = False
 
     def settings(self) -> dict[str, Any]:
         """Return the parameters of the learner that the options set."""
-        settings = {
-            "lam": None if self.lam == "cv" else _weight("--lam", self.lam),
-            "mu": _weight("--mu", self.mu),
-            "n_components": self.components,
-            "max_iter": self.max_iter,
-            "unlabeled_pairs": _budget(self.unlabeled_pairs),
-            "backend": self.backend,
-            "checkpoint": None if self.checkpoint is None else str(self.checkpoint),
-            "random_state": self.seed if self.unlabeled_pairs not in ("auto", "all") else None,
-            "n_jobs": None if self.jobs == 1 else self.jobs,
-            "verbose": 1 if self.verbose else None,
-        }
-        return {name: value for name, value in settings.items() if value not in (None, "auto")}
+        settings: dict[str, Any] = {"verbose": 1} if self.verbose else {}
+        if self.lam in ("auto", "cv"):
+            return settings
+        try:
+            return {**settings, "lam": float(self.lam)}
+        except ValueError:
+            raise ValueError(f"--lam must be a number, auto or cv; got {self.lam!r}.") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,40 +140,3 @@ class ModelRequest:
             sql=self.sql,
         )
         return fitted, table, fitted.roles(table, label, self.unlabeled, self.id_column)
-
-
-def preparation_of(request: Any, *, strict: bool = False) -> Preparation:
-    """Return what the options of a request say about the columns; refuse unknown choices."""
-    from ..._utils._columns._prepare import Preparation
-
-    return Preparation(
-        scale=request.scale,
-        impute=request.impute,
-        dates=request.dates,
-        onehot=request.onehot or (),
-        drop=request.drop or (),
-        keep=request.keep or (),
-        strict=strict,
-    )
-
-
-def _weight(name: str, text: str) -> float | Literal["auto"]:
-    if text == "auto":
-        return "auto"
-    try:
-        return float(text)
-    except ValueError:
-        also = ", auto or cv" if name == "--lam" else " or auto"
-        raise ValueError(f"{name} must be a number{also}; got {text!r}.") from None
-
-
-def _budget(text: str) -> int | float | str:
-    if text in ("auto", "all"):
-        return text
-    try:
-        return float(text) if "." in text else int(text)
-    except ValueError:
-        raise ValueError(
-            "--unlabeled-pairs must be auto, all, a whole number of pairs, or a share such as "
-            f"0.1; got {text!r}."
-        ) from None

@@ -1,4 +1,4 @@
-"""Which rows of a table to learn from, and pairs by their place among these."""
+"""Which rows of a table to learn from."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._utils._typing import BoolArray, IntArray
+from ..._utils._typing import IntArray
 
 
 def sample_rows(
@@ -28,19 +28,3 @@ def sample_rows(
     more = min(max(0, size - int(chosen.sum())), len(others))
     chosen[np.random.default_rng(seed).choice(others, more, replace=False)] = True
     return np.flatnonzero(chosen)
-
-
-def renumbered(pairs: IntArray, kept: IntArray, n_rows: int) -> tuple[IntArray, BoolArray]:
-    """Return pairs by their place among the kept rows, and which pairs have both rows.
-
-    Examples
-    --------
-    >>> pairs, whole = renumbered(np.array([[0, 4], [2, 3]]), np.array([2, 3, 5]), n_rows=6)
-    >>> pairs.tolist(), whole.tolist()
-    ([[0, 1]], [False, True])
-    """
-    place = np.full(n_rows, -1, dtype=np.intp)
-    place[kept] = np.arange(len(kept))
-    moved = place[pairs].reshape(-1, 2)
-    whole: BoolArray = np.all(moved >= 0, axis=1)
-    return moved[whole], whole

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..._utils._columns._cells import and_more
-from ..._utils._columns._notes import feature_names
 from ..._utils._typing import Array, FloatArray, computed_once
 from ._console import show
+from ._tables import and_more
 
 if TYPE_CHECKING:
-    from ..._utils._columns._prepare import Features, Preparation
     from ._errors import HeldOutErrors
     from ._examples import Examples
 
@@ -47,11 +45,11 @@ class FitSummary:
     scaled : ndarray of shape (n, m)
         Points as the learner saw them, after the scaler.
     examples : Examples
-        Features before that, labels and pairs.
-    preparation : Preparation or None
-        How the columns became features; None if that is not known.
+        Columns, labels and pairs.
     check : Check
         Its comparison with the Euclidean distance.
+    scale : str or None
+        How the features were scaled; None if that is not known.
     seconds : float or None
         Duration of the fit; None if the model was loaded.
     """
@@ -59,8 +57,8 @@ class FitSummary:
     model: Any
     scaled: FloatArray
     examples: Examples
-    preparation: Preparation | None
     check: Check
+    scale: str | None = None
     seconds: float | None = None
 
     @property
@@ -69,19 +67,22 @@ class FitSummary:
         return self.model[-1] if hasattr(self.model, "steps") else self.model
 
     @property
-    def features(self) -> Features:
-        """The features before they were scaled."""
-        return self.examples.features
+    def columns(self) -> dict[str, str]:
+        """What became of each column of the table, if a `TablePreparer` knows."""
+        return dict(getattr(self._first, "columns_", {}))
+
+    @property
+    def _first(self) -> Any:
+        return self.model[0] if hasattr(self.model, "steps") else self.model
 
     @computed_once
     def names(self) -> list[str]:
         """Names of the features as the learner sees them."""
-        if not hasattr(self.features.points, "columns"):
+        if getattr(self.model, "feature_names_in_", None) is None:
             return [f"x{k}" for k in range(self.scaled.shape[1])]
-        names = [str(name) for name in self.features.points.columns]
-        for _, step in getattr(self.model, "steps", ())[:-1]:
-            names = feature_names(step, names)
-        return names
+        if self._first is self.learner:
+            return [str(name) for name in self.learner.feature_names_in_]
+        return [str(name) for name in self.model[:-1].get_feature_names_out()]
 
     @computed_once
     def classes(self) -> dict[str, int]:
@@ -106,11 +107,13 @@ class FitSummary:
 
     def _column(self, feature: str) -> str:
         """Return the column of the table that a feature comes from."""
-        if feature in getattr(self.features.points, "columns", ()):
-            parts = [name for name, use in self.features.dates.items() if use == "parts"]
-            return next((name for name in parts if feature.startswith(f"{name}.")), feature)
-        origins = (n for n in self.features.categories if feature.startswith(f"{n}_"))
-        return max(origins, key=len, default=feature)
+        if feature in self.columns:
+            return feature
+        reading = getattr(self._first, "reading_", {"dates": (), "categories": ()})
+        starts = {f"{n}.": n for n in reading["dates"]}
+        starts |= {f"{n}_": n for n in reading["categories"]}
+        origins = [start for start in starts if feature.startswith(start)]
+        return starts[max(origins, key=len)] if origins else feature
 
     def facts(self) -> list[list[str]]:
         """Return the facts of the fit, each a name and a text."""
@@ -118,7 +121,7 @@ class FitSummary:
         facts = [["rows", f"{n:,}"]]
         if self.examples.labels is not None:
             facts += class_facts(self.classes)
-        scaling = _SCALINGS.get(self.preparation.scale) if self.preparation else None
+        scaling = _SCALINGS.get(self.scale or "")
         facts.append(["features", f"{m:,}, {scaling}" if scaling else f"{m:,}"])
         facts += learner_facts(self.learner)
         if self.seconds is not None:
@@ -139,13 +142,11 @@ class FitSummary:
 
     def learned_from(self) -> dict[str, Any]:
         """Return what the model file keeps about the table, as plain values."""
-        impute = None if self.preparation is None else self.preparation.impute
         return {
             "rows": len(self.scaled),
-            "scale": self.preparation and self.preparation.scale,
+            "scale": self.scale,
             "classes": self.classes,
             "shares": self.shares,
-            **self.features.noted(impute),
         }
 
     def values(self) -> dict[str, Any]:
@@ -154,6 +155,7 @@ class FitSummary:
         return {
             "learner": type(self.learner).__name__,
             "features": self.names,
+            "columns": self.columns,
             **self.learned_from(),
             "rank": len(self.learner.learned_components_),
             "seconds": self.seconds,

@@ -50,7 +50,7 @@ def transform(
         data, asked=[id_column], decimal_comma=decimal_comma, encoding=encoding, sql=sql
     )
     points = fitted.points(table, without=[id_column])
-    mapped = np.asarray(fitted.estimator.transform(points))
+    mapped = np.asarray(fitted.learner.transform(points))
     columns = {} if id_column is None else {id_column: table.cells(id_column)}
     for number, values in enumerate(mapped.T):
         if f"seraph{number}" in columns:

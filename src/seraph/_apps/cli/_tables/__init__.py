@@ -3,21 +3,15 @@
 Rows are numbered from 0. Reading does not guess what a column is for; the command says so when
 it asks for one::
 
-    read_tables -> InputTable -> points (features), labels (text or None), cells (as they are)
+    read_tables -> InputTable -> points (features), labels_of (text or None), cells (as they are)
 """
 
-from ...._utils._columns._cells import and_more, cell_text, listed
-from ...._utils._columns._dates import date_names, parse_dates
-from ...._utils._columns._numbers import Faults, to_numbers
-from ...._utils._columns._table import (
-    InputTable,
-    NamedColumns,
-    Reading,
-    Written,
-    as_categories,
-    stack,
-    unknown_labels,
-)
+from ...._utils._cells._dates import parse_dates
+from ...._utils._cells._numbers import Faults, to_numbers
+from ...._utils._cells._table import NamedColumns, Reading, Written, as_categories
+from ...._utils._cells._types import and_more, cell_text, listed, quoted
+from ._arrays import InputTable, PlainArray, stack
+from ._labels import labels_of, unknown_labels
 from ._pairs import read_pairs
 from ._read import KINDS, STDIN, read_table, read_tables
 from ._write import MIXED_TABLES, STDOUT, check_output, csv_bytes, write_table
@@ -30,6 +24,7 @@ __all__ = [
     "Faults",
     "InputTable",
     "NamedColumns",
+    "PlainArray",
     "Reading",
     "Written",
     "and_more",
@@ -37,9 +32,10 @@ __all__ = [
     "cell_text",
     "check_output",
     "csv_bytes",
-    "date_names",
+    "labels_of",
     "listed",
     "parse_dates",
+    "quoted",
     "read_pairs",
     "read_table",
     "read_tables",

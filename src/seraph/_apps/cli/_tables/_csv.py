@@ -12,7 +12,7 @@ import io
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from ._limits import LONGEST_LINE, check_columns, check_memory
+from ._limits import check_columns, check_memory
 
 _SEPARATORS = (",", ";", "\t", "|")
 # Characters that no text has, at the beginning of what may not be one.
@@ -30,9 +30,6 @@ _HEAD = 4096
 _LONGEST_NAME = 10_000
 # Bytes that are decoded or parsed at a time.
 _BLOCK = 1 << 24
-# pyarrow's parser takes about 10,000 bytes a column. For more columns than _WIDE, with less text
-# than _SHORT each, Python's csv module takes less.
-_WIDE, _SHORT = 1_000, 4_000
 
 
 def parse_csv(data: bytes, separator: str) -> dict[str, Any]:
@@ -150,7 +147,7 @@ def _line(data: bytes, place: int) -> int:
 
 
 def _check_text(data: bytes) -> None:
-    """Refuse what is no text in UTF-8, or has lines or quotation marks that never end."""
+    """Refuse what is no text in UTF-8, or has a quotation mark that never ends."""
     if b"\0" in data:
         raise ValueError(
             "it contains NUL bytes, which a text table never does: is it another format?"
@@ -163,14 +160,6 @@ def _check_text(data: bytes) -> None:
         )
     if data.count(b'"') % 2:
         raise ValueError("a quotation mark is opened and never closed: add the closing one.")
-    # No parser takes a very long line without many times its memory.
-    start, end_of_line = 0, b"\n" if b"\n" in data else b"\r"
-    while len(data) - start > LONGEST_LINE:
-        start = data.rfind(end_of_line, start, start + LONGEST_LINE) + 1
-        if start == 0:
-            raise ValueError(
-                f"a line is longer than {LONGEST_LINE:,} bytes: is this a text table?"
-            )
 
 
 def _first_bad_byte(data: bytes) -> int | None:
@@ -215,8 +204,6 @@ def separator_of(data: bytes) -> str:
 
 def _columns(data: bytes, separator: str, width: int) -> list[Any]:
     """Return all cells, including the header, column by column."""
-    if width > _WIDE and len(data) < _SHORT * width:
-        return _wide_columns(data, separator, width)
     if len(data) <= _BLOCK and not data.endswith(b"\n"):
         data += b"\n"  # pyarrow ignores a header without a line end
     try:
@@ -226,19 +213,8 @@ def _columns(data: bytes, separator: str, width: int) -> list[Any]:
     try:
         return _parsed(data, separator, width, max(len(data), _BLOCK))
     except pa.ArrowInvalid as error:
-        for _ in _checked_rows(data, separator, width):
-            pass  # until the row that is wrong
+        _check_rows(data, separator, width)
         raise ValueError(f"{error}.") from None
-
-
-def _wide_columns(data: bytes, separator: str, width: int) -> list[Any]:
-    """Return the cells of a table with many columns, each taken out of one array of all cells."""
-    import numpy as np
-
-    parts = [pa.array(row, type=pa.string()) for row in _checked_rows(data, separator, width)]
-    cells = pa.concat_arrays(parts)
-    first = np.arange(len(parts)) * width
-    return [pa.chunked_array([cells.take(first + k)]) for k in range(width)]
 
 
 def _parsed(data: bytes, separator: str, width: int, block: int) -> list[Any]:
@@ -259,8 +235,8 @@ def _parsed(data: bytes, separator: str, width: int, block: int) -> list[Any]:
     return columns
 
 
-def _checked_rows(data: bytes, separator: str, width: int) -> Iterator[list[str]]:
-    """Yield the rows; refuse the first with too few or too many cells by its line."""
+def _check_rows(data: bytes, separator: str, width: int) -> None:
+    """Refuse the first row with too few or too many cells by its line."""
     rows = _rows(data, separator)
     try:
         for row in rows:
@@ -269,8 +245,6 @@ def _checked_rows(data: bytes, separator: str, width: int) -> Iterator[list[str]
                     f"line {rows.line_num} has {len(row)} cells, but the header has {width}: "
                     "correct that line (a cell that contains the separator needs quotation marks)."
                 )
-            if row:
-                yield row
     except csv.Error as error:
         raise ValueError(f"line {rows.line_num} cannot be read ({error}).") from None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ...._utils._columns._cells import columns_of
+from ...._utils._cells._types import columns_of, typed_column
 from ._csv import check_distinct
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -100,16 +100,7 @@ def _query_sqlite(path: Path, sql: str) -> dict[str, Any]:
         raise ValueError(f"{path}: the query fails: {_first_line(error)}.") from None
     check_distinct(names)
     cells = list(zip(*rows, strict=True)) or [() for _ in names]
-    return {name: _typed(column) for name, column in zip(names, cells, strict=True)}
-
-
-def _typed(cells: Any) -> Any:
-    """Return cells as one column; SQLite may hold several types in one, which become text."""
-    try:
-        return pa.chunked_array([pa.array(cells)])
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        texts = [None if cell is None else str(cell) for cell in cells]
-        return pa.chunked_array([pa.array(texts, type=pa.string())])
+    return {name: typed_column(column) for name, column in zip(names, cells, strict=True)}
 
 
 def _first_line(error: Exception) -> str:

@@ -7,9 +7,10 @@ from math import isnan
 
 import numpy as np
 
-from ...._utils._columns._cells import MISSING, cell_text
-from ...._utils._columns._table import InputTable
+from ...._utils._cells._table import NamedColumns
+from ...._utils._cells._types import MISSING, cell_text
 from ...._utils._typing import BoolArray, IntArray
+from ._arrays import InputTable
 
 _ANSWERS = {
     **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),
@@ -66,7 +67,7 @@ def read_pairs(
     >>> pairs.tolist(), similar.tolist()
     ([[0, 1], [3, 2]], [True, False])
     """
-    if table.names is None:
+    if not isinstance(table, NamedColumns):
         raise ValueError(
             f"{table.path}: an array has no column names, and pairs need the columns i, j and "
             "similar: save them as a .csv."
@@ -107,7 +108,7 @@ def read_pairs(
 
 
 def _check_consistent(
-    table: InputTable, pairs: IntArray, similar: BoolArray, rows: Sequence[int]
+    table: NamedColumns, pairs: IntArray, similar: BoolArray, rows: Sequence[int]
 ) -> None:
     """Refuse two answers about one pair that contradict each other, by their lines."""
     first: dict[tuple[int, ...], int] = {}
@@ -121,11 +122,10 @@ def _check_consistent(
             )
 
 
-def _are_row_numbers(table: InputTable) -> bool:
+def _are_row_numbers(table: NamedColumns) -> bool:
     """Return whether the ids are i and j, as `seraph ask` writes them for rows without a name."""
-    names = table.names or ()
     return all(
-        name in names
+        name in table.names
         and [cell_text(cell) for cell in table.cells(name).to_pylist()]
         == [cell_text(cell) for cell in table.cells(f"id_{name}").to_pylist()]
         for name in "ij"
@@ -151,7 +151,7 @@ def _rows_of(ids: Sequence[object]) -> dict[str, int]:
 
 
 def _named_row(
-    cell: object, name: str, row: int, table: InputTable, row_of: dict[str, int]
+    cell: object, name: str, row: int, table: NamedColumns, row_of: dict[str, int]
 ) -> int:
     text = cell_text(cell)
     if text not in row_of:
@@ -162,7 +162,7 @@ def _named_row(
     return row_of[text]
 
 
-def _row_number(text: str, name: str, row: int, table: InputTable, n_rows: int) -> int:
+def _row_number(text: str, name: str, row: int, table: NamedColumns, n_rows: int) -> int:
     whole = text.removesuffix(".0")
     if not whole.isdecimal() or not whole.isascii() or len(whole) > 18:
         raise ValueError(

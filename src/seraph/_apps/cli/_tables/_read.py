@@ -5,12 +5,11 @@ from __future__ import annotations
 import codecs
 import gzip
 import io
-import json
 import sys
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,24 +17,16 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
-from ...._utils._columns._cells import columns_of
-from ...._utils._columns._table import (
-    InputTable,
-    NamedColumns,
-    PlainArray,
-    Written,
-    check_column,
-    stack,
-)
+from ...._utils._cells._table import NamedColumns, Written
+from ...._utils._cells._types import columns_of
 from ...._utils._typing import Array
-from ._csv import as_utf8, check_distinct, csv_names, guess_encoding, parse_csv, separator_of
+from ._arrays import InputTable, PlainArray, stack
+from ._csv import as_utf8, check_distinct, guess_encoding, parse_csv, separator_of
 from ._databases import query_columns, query_database
 from ._limits import (
-    LONGEST_LINE,
     TooLarge,
     check_columns,
     check_memory,
-    gunzip,
     read_bounded,
     read_file,
 )
@@ -48,12 +39,7 @@ KINDS = (
 _DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
 STDIN = Path("-")
 # How files begin, for what comes from standard input without a name.
-_MAGIC = {
-    b"PAR1": ".parquet",
-    b"ARROW1": ".arrow",
-    b"\x93NUMPY": ".npy",
-    b"{": ".jsonl",
-}
+_MAGIC = {b"\x1f\x8b": ".csv.gz", b"PAR1": ".parquet", b"ARROW1": ".arrow", b"{": ".jsonl"}
 
 
 def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
@@ -89,8 +75,7 @@ def read_tables(
     paths : sequence of Path
         Files, or - for standard input.
     asked : collection of str or None
-        Columns that the tables must have. Where a file has its names at the start, a table
-        without them is refused before its rows are read.
+        Columns that a table with names must have.
     decimal_comma : bool, default=False
         Whether 1,5 in a text table means one and a half.
     encoding, other_encoding : str, optional
@@ -103,35 +88,37 @@ def read_tables(
     InputTable
         A table with at least one row.
     """
+    table: InputTable
     if sql is not None and len(paths) == 1 and paths[0].suffix.lower() in _DATABASES:
-        columns = query_database(paths[0], sql)
-        return _with_rows(NamedColumns(paths[0], columns, decimal_comma))
-    asked = asked if sql is None else ()  # else they are columns of the result
-    tables = [
-        read_table(
-            path,
-            asked=asked,
-            decimal_comma=decimal_comma,
-            encoding=encoding,
-            other_encoding=other_encoding,
-        )
-        for path in paths
-    ]
-    table = tables[0] if len(tables) == 1 else stack(tables)
-    if sql is None:
-        return table
-    if not isinstance(table, NamedColumns):
-        raise ValueError(f"{table.path}: --sql needs named columns, which an array has not.")
-    columns = query_columns(table.columns, sql, f"{table.path}")
-    return _with_rows(
-        NamedColumns(table.path, columns, decimal_comma, table.written._replace(lines=False))
-    )
+        table = NamedColumns(paths[0], query_database(paths[0], sql), decimal_comma)
+    else:
+        tables = [
+            read_table(
+                path,
+                decimal_comma=decimal_comma,
+                encoding=encoding,
+                other_encoding=other_encoding,
+            )
+            for path in paths
+        ]
+        table = tables[0] if len(tables) == 1 else stack(tables)
+        if sql is not None:
+            if not isinstance(table, NamedColumns):
+                raise ValueError(
+                    f"{table.path}: --sql needs named columns, which an array has not."
+                )
+            columns = query_columns(table.columns, sql, f"{table.path}")
+            written = table.written._replace(lines=False)
+            table = NamedColumns(table.path, columns, decimal_comma, written)
+    for name in asked:
+        if name is not None and table.names is not None:
+            table.cells(name)  # refuses a name that it does not have
+    return _with_rows(table)
 
 
 def read_table(
     path: Path,
     *,
-    asked: Collection[str | None] = (),
     decimal_comma: bool = False,
     encoding: str | None = None,
     other_encoding: str | None = None,
@@ -143,8 +130,6 @@ def read_table(
     path : Path
         File whose name ends in one of `KINDS`, or - for standard input. An .npz file holds an
         array X and, if there are labels, an array y.
-    asked : collection of str or None
-        Columns that the table must have; see `read_tables`.
     decimal_comma : bool, default=False
         Whether 1,5 in a text table means one and a half.
     encoding, other_encoding : str, optional
@@ -163,9 +148,9 @@ def read_table(
     ...     path = Path(folder) / "table.csv"
     ...     _ = path.write_text("height,weight,kind\n1.5,30,a\n1.8,80,\n")
     ...     table = read_table(path)
-    >>> table.labels("kind")
-    array(['a', None], dtype=object)
-    >>> table.points(without=["kind"]).to_numpy()
+    >>> table.names
+    ('height', 'weight', 'kind')
+    >>> table.points(["height", "weight"]).to_numpy()
     array([[ 1.5, 30. ],
            [ 1.8, 80. ]])
     """
@@ -181,20 +166,16 @@ def read_table(
             raise ValueError(f"{path} is a folder, not a table: name a file.")
         kind = kind_of(path)
         with _about(path):
-            data = b"" if kind == ".npy" and path.is_file() else read_file(path)
+            data = b"" if kind == ".npy" else read_file(path)  # an array is mapped instead
     with _about(path):
         if kind.endswith(".gz"):
-            kind, data = kind.removesuffix(".gz"), gunzip(data)
+            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+                kind, data = kind.removesuffix(".gz"), read_bounded(file)
         if kind in (".csv", ".tsv"):
             encoding = encoding or guess_encoding(data, other_encoding, path)
             if data.startswith(codecs.BOM_UTF8):
                 encoding = "utf-8-sig"
             data = as_utf8(data, encoding)
-        names = _names(kind, data)
-    for name in asked:
-        if name is not None and names is not None:
-            check_column(name, names, path)
-    with _about(path):
         table = _table(path, kind, data, encoding, decimal_comma=decimal_comma)
     return _with_rows(table)
 
@@ -210,18 +191,6 @@ def _about(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _names(kind: str, data: bytes) -> list[str] | None:
-    """Return the names of the columns where that takes no reading of rows; else None."""
-    if kind in (".csv", ".tsv"):
-        return csv_names(data, _separator(kind, data))
-    with _reading_as(kind):
-        if kind == ".parquet":
-            return list(_parquet_file(data).schema_arrow.names)
-        if kind in (".feather", ".arrow"):
-            return list(_arrow_reader(data).schema.names)
-    return None
-
-
 def _separator(kind: str, data: bytes) -> str:
     return "\t" if kind == ".tsv" else separator_of(data)
 
@@ -233,14 +202,6 @@ def _with_rows(table: InputTable) -> InputTable:
 
 
 def _kind_of_content(data: bytes) -> str:
-    if data.startswith(b"\x1f\x8b"):
-        return ".csv.gz"
-    if data.startswith(b"PK"):
-        with _reading_as(".xlsx, .ods or .npz"), zipfile.ZipFile(io.BytesIO(data)) as file:
-            names = file.namelist()
-        if any(name.endswith(".npy") for name in names):
-            return ".npz"
-        return ".ods" if "content.xml" in names else ".xlsx"
     start = data[:64].lstrip()
     return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), ".csv")
 
@@ -250,7 +211,7 @@ def _table(
 ) -> InputTable:
     if kind == ".npy":
         with _reading_as(kind):
-            X = _load_npy(data) if data else np.lib.format.open_memmap(path, mode="r")
+            X = np.lib.format.open_memmap(path, mode="r")
         return PlainArray(path, _checked_features(X))
     if kind == ".npz":
         return PlainArray(path, *_npz_arrays(data))
@@ -302,47 +263,24 @@ def _reading_as(kind: str) -> Iterator[None]:
         raise ValueError(f"it cannot be read as {name} ({reason}).") from None
 
 
-def _parquet_file(data: bytes) -> Any:
+def _parquet_table(data: bytes) -> Any:
     from pyarrow.parquet import ParquetFile
 
-    # ParquetFile, because read_table would make columns from the names of folders.
-    return ParquetFile(pa.BufferReader(data))
-
-
-def _parquet_table(data: bytes) -> Any:
-    file = _parquet_file(data)
+    file = ParquetFile(pa.BufferReader(data))
     check_columns(file.metadata.num_columns)
     # Codes of a few bytes may stand for any number of rows.
     check_memory(max(len(data), 8 * file.metadata.num_rows * file.metadata.num_columns))
     return file.read()
 
 
-def _arrow_reader(data: bytes) -> Any:
-    is_stream = not data.startswith(b"ARROW1")
-    return (pa.ipc.open_stream if is_stream else pa.ipc.open_file)(pa.BufferReader(data))
-
-
 def _arrow_table(data: bytes) -> Any:
-    reader = _arrow_reader(data)
+    is_stream = not data.startswith(b"ARROW1")
+    reader = (pa.ipc.open_stream if is_stream else pa.ipc.open_file)(pa.BufferReader(data))
     check_columns(len(reader.schema.names))
-    if data.startswith(b"ARROW1"):
-        batches = map(reader.get_batch, range(reader.num_record_batches))
-    else:
-        batches = iter(reader)
-    kept, size = [], 0
-    for batch in batches:
-        kept.append(batch)
-        size += batch.nbytes
-        check_memory(size)
-    return pa.Table.from_batches(kept, reader.schema)
+    return reader.read_all()
 
 
 def _json_table(data: bytes) -> Any:
-    first = data[:LONGEST_LINE].lstrip().partition(b"\n")[0]
-    row = None
-    with suppress(ValueError, RecursionError):  # pyarrow says better what is wrong with it
-        row = json.loads(first)
-    check_columns(len(row) if isinstance(row, dict) else 0)
     options = arrow_json.ReadOptions(use_threads=False, block_size=max(len(data), 1 << 20))
     return arrow_json.read_json(pa.BufferReader(data), read_options=options)
 

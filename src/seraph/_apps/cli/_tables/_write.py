@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...._utils._columns._table import Written
+from ...._utils._cells._table import Written
 from ...._utils._files import write_whole
 from ._read import kind_of
 
@@ -25,6 +26,8 @@ _TABLES = (
 )  # fmt: skip
 # Formats for columns of any type.
 MIXED_TABLES = _TABLES[:-1]
+# Text that a spreadsheet computes; numbers such as -1 are none.
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+(e[+-]?\d+)?$)")
 
 
 def check_output(
@@ -127,7 +130,7 @@ def csv_bytes(
     like = like or Written()
     # Objects, so that whole numbers stay whole beside empty cells.
     frame = pa.table(dict(columns)).to_pandas(integer_object_nulls=True, timestamp_as_object=True)
-    warn_of_formulas(frame)
+    _warn_of_formulas(frame)
     text: str = frame.to_csv(
         index=False,
         sep=like.separator,
@@ -142,25 +145,14 @@ def csv_bytes(
         return text.encode()
 
 
-def warn_of_formulas(frame: Any) -> None:
-    """Warn of cells that a spreadsheet would compute; they are written as they are."""
+def _warn_of_formulas(frame: Any) -> None:
+    """Warn of cells that a spreadsheet would compute."""
     for name, column in frame.items():
-        found = [cell for cell in (name, *column) if _is_formula(cell)]
-        if found:
+        texts = [cell for cell in (name, *column) if isinstance(cell, str)]
+        if found := [text for text in texts if _FORMULA.match(text)]:
             warnings.warn(
                 f"Column {name!r} has {len(found)} cells that a spreadsheet takes for formulas "
                 f"and computes, the first {found[0]!r}. They are written as they are: import the "
                 "file with that column as text, or write .parquet.",
                 stacklevel=2,
             )
-
-
-def _is_formula(cell: object) -> bool:
-    """Say whether a cell is text that begins like a formula, and is no number such as -1."""
-    if not isinstance(cell, str) or not cell.startswith(("=", "+", "-", "@", "\t", "\r")):
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return True
-    return False

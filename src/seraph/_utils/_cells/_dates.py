@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._typing import Array, FloatArray
-from ._cells import is_date, is_text, without_empty
+from ._types import is_date, is_text, without_empty
 
 DateUse = Literal["days", "parts"]
 # Whole dates and time stamps as people and programs write them; the day is first or the month is.

@@ -7,8 +7,8 @@ from typing import Self
 import numpy as np
 from scipy.sparse import coo_array
 
-from ... import Marks
-from ..._utils._typing import Array
+from seraph import Marks
+from seraph._utils._typing import Array
 
 
 class FreeMatrix:

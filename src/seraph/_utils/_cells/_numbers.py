@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from .._typing import FloatArray
-from ._cells import LISTED, UNKNOWN, is_date, is_text, listed, quoted, without_empty
 from ._dates import parse_dates
+from ._types import LISTED, UNKNOWN, is_date, is_text, listed, without_empty
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$|^[+-]?(?i:inf|infinity)$"
 # Sums of squares must not overflow: values stay this far below the root of the largest number.
@@ -53,7 +52,7 @@ class Faults:
             (
                 self.commas,
                 "decimal commas",
-                "read them with --decimal-comma, or write the numbers with a point.",
+                "write the numbers with a point. (The command line has --decimal-comma.)",
             ),
             (
                 self.ambiguous,
@@ -61,57 +60,33 @@ class Faults:
                 "write the numbers without a separator between thousands, and with a point before "
                 "decimals.",
             ),
-            (
-                self.dates,
-                "dates",
-                _LEARNED_FROM_NUMBERS
-                if self.for_model
-                else "use them as numbers (--dates days), as year, season and weekday (--dates "
-                f"parts), or leave them out ({_options('--drop', self.dates)}).",
-            ),
-            (self.text, "no numbers", self._ways_out_of_text()),
+            (self.dates, "dates", self._no_numbers(self.dates)),
+            (self.text, "no numbers", self._no_numbers(self.text)),
             (
                 self.missing,
                 "missing values",
-                "the model was learned from rows without any. Fill them in, leave these rows out "
-                "of the table, or learn a model that fills them in (seraph fit --impute median)."
-                if self.for_model
-                else "fill them in (--impute median, or --impute knn from similar rows), leave "
-                "those rows out (--impute drop), or leave the column out "
-                f"({_options('--drop', self.missing)}).",
+                "the model was learned from rows without any. Fill them in, or leave these rows "
+                "out.",
             ),
             (
                 self.infinite,
                 "infinite or too large values",
                 "correct them."
                 if self.for_model
-                else f"correct them, or leave the column out "
-                f"({_options('--drop', self.infinite)}).",
+                else f"correct them, or leave the column out (drop={list(self.infinite)}).",
             ),
         ):
             if columns:
                 raise ValueError(f"{path}: {what} in {listed(columns)}: {way_out}")
 
-    def _ways_out_of_text(self) -> str:
+    def _no_numbers(self, columns: dict[str, str]) -> str:
         if self.for_model:
-            return _LEARNED_FROM_NUMBERS
-        few = [name for name in self.text if name in self.few_values]
-        many = [name for name in self.text if name not in self.few_values]
-        ways = ["a distance needs numbers."]
-        if few:
-            ways.append(
-                f"Use categories as columns of 0 and 1 ({_options('--onehot', few)}), or leave "
-                f"them out ({_options('--drop', few)})."
-            )
-        if many:
-            ways.append(
-                f"Leave out {'the others' if few else 'such a column'} "
-                f"({_options('--drop', many)}; --id for one that identifies the rows)."
-            )
-        return " ".join(ways)
-
-
-_LEARNED_FROM_NUMBERS = "the model was learned from numbers there. Correct them."
+            return "the model was learned from numbers there. Correct them."
+        names = list(columns)[:LISTED]
+        return (
+            "a distance needs numbers. Use categories as columns of 0 and 1 "
+            f"(onehot={names}), or leave the column out (drop={names})."
+        )
 
 
 def place(row: int, *, lines: bool) -> str:
@@ -123,11 +98,6 @@ def place(row: int, *, lines: bool) -> str:
     ('line 5', 'row 3')
     """
     return f"line {row + 2}" if lines else f"row {row}"
-
-
-def _options(option: str, names: Collection[str]) -> str:
-    shown = [f"{option} {quoted(name)}" for name in list(names)[:LISTED]]
-    return " ".join(shown) + (" ..." if len(names) > len(shown) else "")
 
 
 def to_numbers(
@@ -204,8 +174,10 @@ def _parse(
     numbers, wrong = _plain_numbers(known) if points else None, unknown
     if numbers is None:
         if mark is None:
-            found = _decimal_mark if decimal_comma else _decimal_point
-            mark = found(name, known, faults, semicolons=semicolons)
+            if decimal_comma:
+                mark = _decimal_mark(name, known, faults)
+            else:
+                mark = _decimal_point(name, known, faults, semicolons=semicolons)
         if mark is None:
             return None
         text = _with_points(name, known, faults, mark)
@@ -271,13 +243,7 @@ def _decimal_point(name: str, column: Any, faults: Faults, *, semicolons: bool) 
     return "."
 
 
-def _decimal_mark(
-    name: str,
-    column: Any,
-    faults: Faults,
-    *,
-    semicolons: bool,  # noqa: ARG001
-) -> str | None:
+def _decimal_mark(name: str, column: Any, faults: Faults) -> str | None:
     """Return the mark before decimals of a column in a table with decimal commas.
 
     None, and a fault, if the column has both, or if a comma may separate thousands.

@@ -9,10 +9,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._utils._typing import Array
-from .._utils._validation import check_number, check_seed
+from seraph._utils._typing import Array
 
-_FEWEST, _MOST = 20, 10**8
 _LABELED = np.array([0, 0, 1, 1])
 
 # Figure 1: the columns, their spread and half height; where the labeled points are.
@@ -59,12 +57,12 @@ def make_posterior_sparsity(
 
     Examples
     --------
-    >>> from seraph.datasets import make_posterior_sparsity
+    >>> from benchmarks.paper._artificial import make_posterior_sparsity
     >>> X, y, y_partial = make_posterior_sparsity(random_state=0)
     >>> X.shape, int((y_partial >= 0).sum())
     ((200, 2), 4)
     """
-    random = _checked(n_samples, random_state)
+    random = check_random_state(random_state)
     column = np.arange(n_samples) % len(_COLUMNS)
     X = np.column_stack(
         [
@@ -107,12 +105,12 @@ def make_projection_sparsity(
 
     Examples
     --------
-    >>> from seraph.datasets import make_projection_sparsity
+    >>> from benchmarks.paper._artificial import make_projection_sparsity
     >>> X, y, y_partial = make_projection_sparsity(random_state=0)
     >>> X.shape, int((y_partial >= 0).sum())
     ((200, 2), 4)
     """
-    random = _checked(n_samples, random_state)
+    random = check_random_state(random_state)
     y = np.arange(n_samples) % 2
     X = np.column_stack(
         [
@@ -121,16 +119,6 @@ def make_projection_sparsity(
         ]
     )
     return X, y, _labels_near(_BAR_LABELS, X, y)
-
-
-def _checked(
-    n_samples: int, random_state: int | np.random.RandomState | None
-) -> np.random.RandomState:
-    """Refuse wrong parameters; return the source of random numbers."""
-    check_number("n_samples", n_samples, low=_FEWEST, high=_MOST, integer=True)
-    check_seed(random_state)
-    random: np.random.RandomState = check_random_state(random_state)
-    return random
 
 
 def _labels_near(places: Array, X: Array, y: Array) -> Array:

@@ -1,18 +1,14 @@
 """The demonstration on embeddings: its rivals, its samplings and what it prints."""
 
-import json
 import re
-import sys
 
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
+from benchmarks.embeddings._demo import METHODS, demonstrate, judge, learn, mark_pairs
+from benchmarks.evidence._free_matrix import FreeMatrix, cosine_loss
 from seraph import Marks
-from seraph._apps.demo import _embeddings
-from seraph._apps.demo._embeddings import METHODS, demonstrate, judge, learn, mark_pairs
-from seraph._apps.demo._free_matrix import FreeMatrix, cosine_loss
-from tests.helpers.command import refusal, seraph
 
 
 @pytest.fixture
@@ -95,56 +91,12 @@ def test_every_method_finds_what_matters(name, vectors):
         assert auc > 60
 
 
-# The command
-
-
-@pytest.fixture
-def small(monkeypatch, vectors):
-    """The demonstration on few vectors."""
-    X, y = vectors
-    data = _embeddings.load_definitions()
-    few = type(data)(X.astype(np.float32), y, ("one", "two", "three"), ("text",) * len(y))
-    monkeypatch.setattr(_embeddings, "load_definitions", lambda: few)
-
-
-def test_the_command_prints_a_table_and_draws_the_maps(small, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    said = seraph("demo", "embeddings", "--samplings", "1").out
+def test_the_demonstration_prints_a_table_and_draws_the_maps(vectors, tmp_path, capsys):
+    path = tmp_path / "maps.svg"
+    found = demonstrate(*vectors, ("one", "two", "three"), "Vectors.", 1, path)
+    said = capsys.readouterr().out
     for name in METHODS:
         assert re.search(rf"^ *{name} +\d+\.\d +\d+\.\d +\d+\.\d +\d+\.\d\d$", said, re.MULTILINE)
     assert "100 pairs marked" in said
-    assert (tmp_path / "demo-embeddings.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.slow
-def test_the_command_gives_its_figures_as_json(small, tmp_path):
-    path = tmp_path / "maps.svg"
-    done = seraph("demo", "embeddings", "--samplings", "2", "--picture", path, "--json")
-    found = json.loads(done.out)
-    assert set(found["measures"]) == set(METHODS)
-    assert len(found["measures"]["SERAPH"]["pair AUC"]) == 2
+    assert len(found["SERAPH"]) == 1
     assert path.read_text().count("three")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["embeddings", "--port", "8000"], "--port has no meaning for seraph demo embeddings"),
-        (["ask", "--picture", "a.png"], "--picture has no meaning for seraph demo ask"),
-        (["--no-browser"], "--no-browser has no meaning for seraph demo:"),
-        (["faces"], "embeddings, ask; got 'faces'"),
-    ],
-)
-def test_an_option_of_another_demonstration_is_refused(arguments, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert said in refusal("demo", *arguments)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_without_matplotlib_the_table_still_comes(vectors, tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    path = tmp_path / "maps.png"
-    monkeypatch.setattr(_embeddings, "METHODS", {"cosine": METHODS["cosine"]})
-    demonstrate(*vectors, ("a", "b", "c"), "Vectors.", 1, path)
-    assert "pip install 'seraph-learn[plot]'" in capsys.readouterr().out
-    assert not path.exists()

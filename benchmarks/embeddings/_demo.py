@@ -1,8 +1,7 @@
-"""Adapt a frozen embedding from 100 marked pairs: ``python -m seraph demo embeddings``.
+"""Adapt a frozen embedding from 100 marked pairs: ``python -m benchmarks.embeddings demo``.
 
-The vectors ship with the package. Several learners see half of them, with 100 pairs marked as
-alike or different; the other half judges. Needs no extra package, except matplotlib for the
-picture.
+Several learners see half of the vectors, with 100 pairs marked as alike or different; the other
+half judges.
 """
 
 from __future__ import annotations
@@ -16,23 +15,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import TSNE
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 
-from ... import SERAPH, Marks
-from ..._utils._colors import COLORS, MARKERS
-from ..._utils._files import save_whole
-from ..._utils._typing import Array
-from ...classic import GMML, ITML, RCA
-from ...datasets import load_definitions
-from ...metrics import map_at_r, pair_auc, precision_at_1
-from ._free_matrix import FreeMatrix
+from benchmarks.evidence._free_matrix import FreeMatrix
+from seraph import SERAPH, Marks
+from seraph._utils._colors import COLORS, MARKERS
+from seraph._utils._typing import Array
+from seraph.classic import GMML, ITML, RCA
+from seraph.datasets import load_definitions
+from seraph.metrics import map_at_r, pair_auc, precision_at_1
 
 N_PAIRS = 100
-SAMPLINGS = 5
 MEASURES = ("pair AUC", "MAP@R", "1-NN error")
 
 Map = Callable[[Array], Array]
@@ -164,22 +162,16 @@ def demonstrate(
         "that\na pair of one kind is nearer than a pair of two. MAP@R: how much of its kind a row "
         "finds\namong its nearest.)"
     )
-    if draw_maps(mark_pairs(X, y, seed=0), names, picture):
-        print(f"The rows that judge, before and after: {picture}")
-    else:
-        print("For the picture, install matplotlib: pip install 'seraph-learn[plot]'")
+    draw_maps(mark_pairs(X, y, seed=0), names, picture)
+    print(f"The rows that judge, before and after: {picture}")
     return found
 
 
-def draw_maps(task: Marked, names: tuple[str, ...], path: Path) -> bool:
-    """Draw the rows that judge before and after learning; return False without matplotlib.
+def draw_maps(task: Marked, names: tuple[str, ...], path: Path) -> None:
+    """Draw the rows that judge before and after learning.
 
     Each panel is a t-SNE map, made from the distances alone.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        return False
     figure = Figure(figsize=(11, 5), layout="constrained")
     panels = figure.subplots(1, 2)
     for axes, (name, title) in zip(
@@ -208,5 +200,4 @@ def draw_maps(task: Marked, names: tuple[str, ...], path: Path) -> bool:
     if len(names) <= 20:
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside right center", frameon=False, markerscale=1.6)
-    save_whole(figure, path)
-    return True
+    figure.savefig(path)

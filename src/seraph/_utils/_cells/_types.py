@@ -52,6 +52,24 @@ def cell_text(cell: Any) -> str:
     return str(int(cell) if whole else cell).strip()
 
 
+def typed_column(cells: Any) -> Any:
+    """Return cells as a column of pyarrow; cells of several types become text.
+
+    Examples
+    --------
+    >>> typed_column([1.0, None, "a"]).to_pylist(), typed_column([1, None]).to_pylist()
+    (['1', None, 'a'], [1, None])
+    """
+    try:
+        return pa.chunked_array([pa.array(cells, from_pandas=True)])
+    except (pa.ArrowException, TypeError):
+        import pandas as pd
+
+        missing = pd.Series(cells, dtype=object).isna()
+        texts = [None if no else cell_text(c) for c, no in zip(cells, missing, strict=True)]
+        return pa.chunked_array([pa.array(texts, type=pa.string())])
+
+
 def and_more(shown: Sequence[str], n: int) -> str:
     """Join what is shown of `n` things, and count the others.
 
