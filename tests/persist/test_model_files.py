@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 import skops.io
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.cluster import KMeans
@@ -689,6 +690,14 @@ def test_another_major_version_warns(library, then, warns, file, recwarn):
     assert [warning.filename for warning in recwarn] == [__file__] * warns
     both = f"saved by {library} {then}, and this is {library} {here[library]}"
     assert all(both in str(warning.message) for warning in recwarn)
+
+
+def test_another_minor_version_of_scikit_learn_is_no_reason_to_warn(fitted, tmp_path):
+    path = seraph.save(fitted(make_pipeline(StandardScaler(), SERAPH())), tmp_path / "m.skops")
+    schema = json.dumps(read_schema(path))
+    assert sklearn.__version__ in schema
+    older = schema.replace(sklearn.__version__, "1.0.2")
+    seraph.load(rewrite(path, {"schema.json": older}))  # a warning would be an error
 
 
 @pytest.mark.filterwarnings("ignore:.*was saved by seraph")  # these files are meant to grow old
