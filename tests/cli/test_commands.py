@@ -367,7 +367,7 @@ def test_the_page_begins_with_the_verdict_and_its_doubts(folder):
     frame = pd.read_csv("data.csv")
     frame["Sample Number"] = np.arange(len(frame)) // 2
     frame.to_csv("data.csv", index=False)
-    done = ok(*FIT, "--max-iter", "1", "-o", "m.skops", "--report", "fitted.html")
+    done = ok(*FIT, "--set", "max_iter=1", "-o", "m.skops", "--report", "fitted.html")
     ok("report", "m.skops", "data.csv", "--label", "class", "-o", "reported.html")
     for name in ("fitted.html", "reported.html"):
         page = Path(name).read_text()
@@ -426,11 +426,11 @@ def test_names_from_the_table_are_neither_html_nor_markup_nor_commands(folder):
         ([*FIT, "-o", "absent/m.skops"], "there is no folder absent"),
         ([*FIT, "-o", "x" * 300 + ".skops"], "xxx.skops: File name too long"),
         ([*FIT, "--report", "r.pdf"], "must end in .html or .htm"),
-        ([*FIT, "--backend", "fortran"], "backend must be one of"),
-        ([*FIT, "--backend", "cuda:99"], "cuda:99"),
-        ([*FIT, "--unlabeled-pairs", "some"], "--unlabeled-pairs must be"),
-        ([*FIT, "--unlabeled-pairs", "1.5"], "unlabeled_pairs must be"),
-        ([*FIT, "--checkpoint", "nowhere/fit.ckpt"], "nowhere"),
+        ([*FIT, "--set", "backend=fortran"], "backend must be one of"),
+        ([*FIT, "--set", "backend=cuda:99"], "cuda:99"),
+        ([*FIT, "--set", "unlabeled_pairs=some"], "unlabeled_pairs must be"),
+        ([*FIT, "--set", "unlabeled_pairs=1.5"], "unlabeled_pairs must be"),
+        ([*FIT, "--set", "checkpoint=nowhere/fit.ckpt"], "nowhere"),
         ([*FIT, "--lable", "class"], r"No such option.*--lable.*\(Options: seraph fit --help\)"),
         (["fit"], "Missing argument '(data|DATA)"),
         (["fitt"], "No such command 'fitt'"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._utils._typing import Array, FloatArray, computed_once
 from ._console import show
+from ._prepare import about_ids
 from ._tables import and_more
 
 if TYPE_CHECKING:
@@ -131,12 +132,12 @@ class FitSummary:
     def doubts(self, source: str) -> list[str]:
         """Return what speaks against the model, whatever the check says; `source` is the table."""
         found = []
-        if doubt := self.features.doubt(source):
+        if doubt := about_ids(source, self.columns):
             found.append(doubt)
         if not getattr(self.learner, "converged_", True):
             found.append(
                 f"The solver stopped before it converged, after {self.learner.n_iter_} "
-                "iterations: allow more with --max-iter."
+                "iterations: allow more with --set max_iter=1000."
             )
         return found
 
