@@ -216,9 +216,9 @@ def test_a_table_with_holes_is_learned_from_in_full_and_the_page_says_so(tables,
         )
         assert said == {  # each column once for each use
             "numbers": "a, b, c, d",
-            "missing numbers, filled in by the median": "a (1), b (1), c (1), d (1)",
-            "categories: a column of 0 and 1 each": "kind",
-            "missing text, a category of its own": "kind (1)",
+            "missing: filled in by the median": "a (1), b (1), c (1), d (1)",
+            "categories": "kind",
+            "missing: a category of its own": "kind (1)",
             "features in all": "8",
         }
         shot(page, "holes")

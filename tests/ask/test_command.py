@@ -195,8 +195,8 @@ def test_all_columns_are_shown_by_default_and_the_page_says_what_they_are_used_a
     assert setting.X.shape == (20, 6)
     said = dict(setting.features)
     assert said["numbers"] == "a, b, c, d"
-    assert said["missing numbers, filled in by the median"] == "a (1)"
-    assert said["categories: a column of 0 and 1 each"] == "kind"
+    assert said["missing: filled in by the median"] == "a (1)"
+    assert said["categories"] == "kind"
     assert said["left out: text, different in every row"] == "text"
     assert said["features in all"] == "6"
     assert learn(kept).startswith("seraph fit table.csv --id file --drop note --pairs answers.csv")

@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.paper._artificial import make_posterior_sparsity, make_projection_sparsity
 from seraph import (
     SERAPH,
     KernelSERAPH,
@@ -55,7 +54,6 @@ def huge_metric():
 
 PATHS = (None, 3, True, [], b"m.skops", "a\0b", np.datetime64("NaT", "D"))
 EQUAL = [0, 0, 1, 1]
-SETS = (make_projection_sparsity, make_posterior_sparsity)
 # What is refused, with which words, and the values that it is refused for.
 REFUSED = {
     "load": (load, "path must be the name of a file", PATHS),
@@ -86,16 +84,6 @@ REFUSED = {
         lambda name: SERAPH(backend=name).fit(np.eye(4), EQUAL),
         "backend must be one of",
         (10**400, 10**5000),
-    ),
-    "size of a set": (
-        lambda size: [make(size) for make in SETS],
-        "at least 20 and at most 100000000; got",
-        (10**400, 10**5000, 10**8 + 1),
-    ),
-    "seed of a set": (
-        lambda seed: [make(random_state=seed) for make in SETS],
-        r"random_state must be .*; got -1\.0\.",
-        (np.float64(-1.0),),
     ),
     "rows to score": (
         lambda X: PairClassifier(Euclidean(), cv=2).fit(np.eye(8), [0] * 4 + [1] * 4).score(X),
