@@ -171,11 +171,11 @@ def with_dedupe(tables, pairs, same, true, seed):
     data = [dict(enumerate(rows[:n])), {n + k: row for k, row in enumerate(rows[n:])}]
     data = data if linking else data[:1]
     model = (dedupe.RecordLink if linking else dedupe.Dedupe)(fields, num_cores=0)
-    model.prepare_training(*(some_rows(part, pairs, seed) for part in data))
     marks = {"match": [], "distinct": []}
     for (i, j), alike in zip(pairs, same, strict=True):
         marks["match" if alike else "distinct"].append((rows[i], rows[j]))
-    model.mark_pairs(marks)
+    model.mark_pairs(marks)  # before its sample is drawn, which may lack some of them
+    model.prepare_training(*(some_rows(part, pairs, seed) for part in data))
     model.train()
     if linking:
         return np.array([members for members, _ in model.join(*data, threshold=0.5)]), None
