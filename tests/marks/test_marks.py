@@ -2,8 +2,6 @@
 
 import copy
 import pickle
-import re
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -12,330 +10,45 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, resample, shuffle
 
 from seraph import Marks
 from seraph._marks import PairLabels
 
 NAMES = ["ann", "bob", "cyd", "dan", "eve"]
 PAIRS = [[1, 0], [2, 3], [4, 0]]
-LABELS = [1, -1, 0.7]
+LABELS = [1, 0, 0.7]
+WEIGHTS = [1.0, 2.0, 0.5]
+TRIPLETS = [[0, 2, 4], [3, 1, 2]]
 FEW = settings(max_examples=60)
 
 
 def sample(rows=5, **more):
     """Marks with all that they can have."""
-    given = {"weights": [1.0, 2.0, 0.5], "triplets": [[0, 2, 4], [3, 1, 2]]} | more
-    return Marks(PAIRS, [1, 0, 0.7], rows=rows, **given)
+    given = {"weights": WEIGHTS, "triplets": TRIPLETS} | more
+    return Marks(PAIRS, LABELS, rows=rows, **given)
 
 
-def by_name(**more):
+def by_name():
+    """The same marks about rows with names."""
     names = np.array(NAMES)
-    return Marks(
-        names[PAIRS],
-        [1, 0, 0.7],
-        weights=[1.0, 2.0, 0.5],
-        triplets=names[[[0, 2, 4], [3, 1, 2]]],
-        rows=NAMES,
-        **more,
-    )
-
-
-def plain_cut(marks, rows):
-    """What a cut must have, by looking at every pair and triplet of the rows taken."""
-    label = {tuple(p): w for p, *w in zip(marks.pairs, marks.labels, marks.weights, strict=True)}
-    pairs = {
-        (i, j): tuple(label[tuple(sorted((a, b)))])
-        for i, a in enumerate(rows)
-        for j, b in enumerate(rows)
-        if i < j and tuple(sorted((a, b))) in label
-    }
-    wanted = marks.triplets.tolist()
-    triplets = [
-        (i, j, k)
-        for i, a in enumerate(rows)
-        for j, b in enumerate(rows)
-        for k, c in enumerate(rows)
-        for t in wanted
-        if t == [a, b, c]
-    ]
-    return pairs, sorted(triplets)
-
-
-def content(marks):
-    values = zip(marks.labels.tolist(), marks.weights.tolist(), strict=True)
-    pairs = dict(zip(map(tuple, marks.pairs.tolist()), values, strict=True))
-    return pairs, sorted(map(tuple, marks.triplets.tolist()))
-
-
-# Random marks: classes decide about the labels, so that no two contradict each other
-
-
-@st.composite
-def random_marks(draw, n=None):
-    n = draw(st.integers(2, 12)) if n is None else n
-    two = st.lists(st.integers(0, n - 1), min_size=2, max_size=2, unique=True)
-    pairs = draw(st.lists(two, max_size=12))
-    three = st.lists(st.integers(0, n - 1), min_size=3, max_size=3, unique=True)
-    triplets = draw(st.lists(three, max_size=5)) if n > 2 else []
-    labels = [1.0 if (i + j) % 2 else 0.25 * ((i * j) % 4 == 0) for i, j in pairs]
-    weights = [0.5 + (i * j) % 3 for i, j in pairs]
-    return Marks(
-        np.array(pairs).reshape(-1, 2),
-        labels,
-        weights=weights,
-        triplets=np.array(triplets).reshape(-1, 3),
-        rows=n,
-    )
-
-
-def some_rows(n, **more):
-    return st.lists(st.integers(0, n - 1), max_size=2 * n, **more).map(
-        lambda rows: np.array(rows, dtype=int)
-    )
-
-
-@FEW
-@given(st.data())
-def test_a_cut_has_the_marks_among_its_rows_and_no_others(data):
-    marks = data.draw(random_marks())
-    rows = data.draw(some_rows(len(marks)))
-    cut = marks[rows]
-    assert len(cut) == len(rows)
-    assert content(cut) == plain_cut(marks, rows.tolist())
-
-
-@FEW
-@given(st.data())
-def test_a_cut_of_a_cut_is_one_cut(data):
-    marks = data.draw(random_marks())
-    first = data.draw(some_rows(len(marks)).filter(len))
-    second = data.draw(some_rows(len(first)))
-    assert marks[first][second] == marks[first[second]]
-
-
-@FEW
-@given(st.data())
-def test_a_cut_of_names_is_one_cut_too(data):
-    marks = by_name()
-    first = data.draw(some_rows(5, unique=True).filter(len))
-    second = data.draw(some_rows(len(first), unique=True))
-    assert marks[first][second] == marks[first[second]]
-    assert marks[first].names.tolist() == [NAMES[row] for row in first]
-
-
-@FEW
-@given(st.data())
-def test_a_permutation_and_its_inverse_change_nothing(data):
-    marks = data.draw(random_marks())
-    order = np.array(data.draw(st.permutations(range(len(marks)))))
-    assert marks[order][np.argsort(order)] == marks
-    assert marks[:] == marks[np.ones(len(marks), dtype=bool)] == marks
-
-
-@FEW
-@given(st.data())
-def test_cutting_and_adding_can_be_done_in_any_order(data):
-    one = data.draw(random_marks())
-    other = data.draw(random_marks(len(one)))
-    rows = data.draw(some_rows(len(one)))
-    assert (one + other)[rows] == one[rows] + other[rows]
-    assert one + other == other + one
-    assert one + Marks(rows=len(one)) == one
-
-
-# Any marks at all: labels that contradict each other, weights at the ends of their range, rows
-# and names of any size. The obvious form keeps a list of marks for each pair.
-
-WEIGHTS = (1.0, 2.0, 0.1, 0.2, 0.3, 1 / 3, 1e-100, 1e100, 5.5e99)
-SHARES = (0.0, 1.0, 0.5, 0.1, 0.7, 1 / 3, 1e-300, 1.0 - 2**-53)
-LARGE = (2**53, 2**53 + 1, 2**53 + 2, 2**62, 2**62 + 1)
-
-
-@st.composite
-def any_lists(draw, rows, shares=SHARES, weights=WEIGHTS):
-    """Pairs, labels and weights; a few rows, so that many pairs are marked several times."""
-    row = st.sampled_from(rows)
-    pair = st.lists(row, min_size=2, max_size=2, unique=True)
-    size = draw(st.integers(0, 8))
-    return {
-        "pairs": draw(st.lists(pair, min_size=size, max_size=size)),
-        "labels": draw(st.lists(st.sampled_from(shares), min_size=size, max_size=size)),
-        "weights": draw(st.lists(st.sampled_from(weights), min_size=size, max_size=size)),
-    }
-
-
-def plain_merge(*parts):
-    """Each pair with its exact weight and mean label, sure ones first; None if refused."""
-    heard = {}
-    for part in parts:
-        for pair, q, w in zip(part["pairs"], part["labels"], part["weights"], strict=True):
-            heard.setdefault(tuple(sorted(pair)), []).append((Fraction(q), Fraction(w)))
-    if any({0, 1} <= {q for q, _ in told} for told in heard.values()):
-        return None
-    heard = {pair: [m for m in told if m[0] in (0, 1)] or told for pair, told in heard.items()}
-    if any(float(sum(w for _, w in told)) > 1e100 for told in heard.values()):
-        return None
-    return {
-        pair: (sum(q * w for q, w in told) / sum(w for _, w in told), sum(w for _, w in told))
-        for pair, told in heard.items()
-    }
-
-
-def made_or_refused(make):
-    try:
-        return make()
-    except ValueError as error:
-        assert re.search("is marked both similar and dis|the limit: divide all", str(error))  # noqa: PT017
-        return None
-
-
-def by_row(part):
-    """The same lists as arrays of row numbers, which may be beyond the range of floats."""
-    return part | {"pairs": np.array(part["pairs"], dtype=np.int64).reshape(-1, 2)}
-
-
-@FEW
-@given(st.data())
-def test_marks_of_a_pair_add_up_whatever_their_weights_and_rows(data):
-    part = data.draw(any_lists((0, 1, 2, *LARGE)))
-    expected = plain_merge(part)
-    marks = made_or_refused(lambda: Marks(**by_row(part), rows=2**62 + 2))
-    assert (marks is None) == (expected is None)
-    if marks is None:
-        return
-    assert list(map(tuple, marks.pairs.tolist())) == sorted(expected)
-    for pair, q, w in zip(marks.pairs.tolist(), marks.labels, marks.weights, strict=True):
-        mean, total = expected[tuple(pair)]
-        assert w == float(total)
-        assert q == pytest.approx(float(mean), rel=1e-14)
-        assert (q in (0.0, 1.0)) == (mean in (0, 1))
-
-
-@FEW
-@given(st.data())
-def test_adding_is_associative_and_refuses_the_same_in_any_order(data):
-    parts = [data.draw(any_lists(range(4), weights=WEIGHTS[:-2])) for _ in range(3)]
-    a, b, c = (made_or_refused(lambda p=part: Marks(**by_row(p), rows=4)) for part in parts)
-    if a is None or b is None or c is None:
-        return
-    sums = [
-        made_or_refused(add)
-        for add in (
-            lambda: (a + b) + c,
-            lambda: a + (b + c),
-            lambda: (c + a) + b,
-            lambda: c + pickle.loads(pickle.dumps(b + a)),
-            lambda: Marks(
-                **by_row(
-                    {key: [*parts[0][key], *parts[1][key], *parts[2][key]] for key in parts[0]}
-                ),
-                rows=4,
-            ),
-        )
-    ]
-    assert (sums[0] is None) == (plain_merge(*parts) is None)
-    assert all(other == sums[0] for other in sums)
-    if sums[0] is not None:
-        rows = np.array([3, 1, 0])
-        assert sums[0][rows] == (a[rows] + b[rows]) + c[rows]
-
-
-NAMES_OF_ANY_SIZE = {
-    "around 2^53": [2**53 + k for k in range(6)],
-    "unsigned": [2**64 - 1 - k for k in range(6)],
-    "beyond 64 bits": [2**70 + k for k in range(6)],
-    "both": [1, 2**53 + 1, 2**70, -(2**60), 2**53, 7],
-    "negative": [-(2**53) - k for k in range(6)],
-    "text": [str(2**53 + k) for k in range(6)],
-    "small": [5, 3, 1, 0, 2, 4],
-    "several types": [2**53 + 1, "a", 2**53, "b", 1, "2"],
-}
-
-
-@pytest.mark.parametrize("kind", [*NAMES_OF_ANY_SIZE, "numbers"])
-@FEW
-@given(st.data())
-def test_a_table_keeps_every_digit_of_a_name(kind, data):
-    if kind == "numbers":
-        names, rows, choice = list(LARGE), 2**62 + 2, LARGE
-    else:
-        names = rows = choice = NAMES_OF_ANY_SIZE[kind]
-    part = data.draw(any_lists(choice, shares=(0.5, 0.25, 1.0)))
-    three = st.lists(st.sampled_from(choice), min_size=3, max_size=3, unique=True)
-    part["triplets"] = data.draw(st.lists(three, max_size=4)) or None
-    part["pairs"] = objects_of(part["pairs"], 2)
-    marks = made_or_refused(lambda: Marks(**part, rows=rows))
-    if marks is None:
-        return
-    table = marks.to_frame()
-    assert Marks.from_frame(table, rows=rows) == marks
-    told = {value for column in ("i", "j", "than") if column in table for value in table[column]}
-    assert {value for value in told if not pd.isna(value)} <= set(names)
-
-
-def objects_of(lists, width):
-    table = np.empty((len(lists), width), dtype=object)
-    for at, row in enumerate(lists):
-        table[at] = row
-    return table
-
-
-@pytest.mark.parametrize("row", [2.0**53, float(2**60)])
-def test_row_numbers_that_floats_may_have_rounded_are_refused(row):
-    with pytest.raises(ValueError, match="floats are rounded"):
-        Marks([[0.0, row]], [1], rows=2**62)
-    assert Marks([[0, int(row) + 1]], [1], rows=2**62).pairs.tolist() == [[0, int(row) + 1]]
-    assert Marks(objects_of([[0, int(row) + 1]], 2), [1], rows=2**62).pairs[0, 1] == int(row) + 1
+    marked = {"weights": WEIGHTS, "triplets": names[TRIPLETS]}
+    return Marks(names[PAIRS], LABELS, rows=NAMES, **marked)
 
 
 # Rows that are chosen
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        slice(1, 5, 2),
-        [1, 3],
-        (1, 3),
-        np.array([1, 3]),
-        np.array([False, True, False, True, False]),
-        [-4, -2],
-        pd.Series([1, 3], index=[7, 8]),
-        pd.Series([False, True, False, True, False]),
-    ],
-    ids=repr,
-)
+MASK = [False, True, False, True, False]
+KEYS = [
+    slice(1, 5, 2), [1, 3], ([1, 3], ...), np.array([1, 3]), np.array(MASK), [-4, -2],
+    pd.Series([1, 3], index=[7, 8]), pd.Series(MASK),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
 def test_rows_are_chosen_as_numpy_chooses_them(key):
     marks = Marks([[1, 3], [0, 1]], [1, -1], rows=5)
-    key = key if not isinstance(key, tuple) else (list(key), ...)
     assert marks[key] == Marks([[0, 1]], [1], rows=2)
-
-
-def test_what_chooses_no_rows_is_refused():
-    marks = sample()
-    with pytest.raises(TypeError, match="slice, a mask or a list of row numbers; got 3"):
-        marks[3]
-    with pytest.raises(TypeError, match="not iterable"):
-        list(marks)
-    with pytest.raises(IndexError):
-        marks[[5]]
-    with pytest.raises(IndexError):
-        marks["ann"]
-    with pytest.raises(IndexError, match="one dimension"):
-        marks[1, 2]
-
-
-def test_scikit_learn_cuts_shuffles_and_resamples_marks_with_their_points():
-    marks, X = sample(), np.arange(5.0)[:, np.newaxis]
-    assert _safe_indexing(marks, [4, 0]) == marks[[4, 0]]
-    shuffled, order = shuffle(marks, X[:, 0], random_state=0)
-    assert shuffled == marks[order.astype(int)]
-    drawn, rows = resample(marks, X[:, 0], n_samples=9, random_state=0)
-    rows = rows.astype(int)
-    assert len(np.unique(rows)) < len(rows)
-    assert content(drawn) == plain_cut(marks, rows.tolist())
-    assert by_name()[rows].names is None  # a name that two rows have finds neither
 
 
 # The object
@@ -363,36 +76,26 @@ def test_a_copy_is_equal_and_does_not_change_either(marks, duplicate):
 
 
 def test_marks_do_not_change():
-    pairs, labels = np.array(PAIRS), np.array(LABELS)
-    weights, triplets = np.ones(3), np.array([[0, 1, 2]])
     names = np.array(NAMES, dtype=object)
-    marks = Marks(pairs, [1, 0, 0.5], weights=weights, triplets=triplets, rows=5)
+    given = {
+        "pairs": names[PAIRS],
+        "labels": np.array(LABELS),
+        "weights": np.ones(3),
+        "triplets": names[TRIPLETS],
+    }
+    marks = Marks(**given, rows=names)
     before = copy.deepcopy(marks)
-    for array in (pairs, labels, weights, triplets, names):
+    for array in (*given.values(), names):
         array[:] = array[::-1].copy()
     assert marks == before
-    for name in ("pairs", "labels", "weights", "triplets"):
-        with pytest.raises(ValueError, match="read-only"):
-            getattr(marks, name)[:] = 0
+    for name in (*given, "names"):
+        for some in (marks, marks[:3]):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(some, name)[:] = 0
         with pytest.raises(AttributeError, match=f"make new ones instead of setting {name}"):
             setattr(marks, name, None)
         with pytest.raises(AttributeError, match="Marks do not change"):
             delattr(marks, name)
-    with pytest.raises(AttributeError, match="Marks do not change"):
-        marks.color = "red"
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(marks)
-
-
-def test_names_do_not_change():
-    names = np.array(NAMES, dtype=object)
-    marks = Marks([["ann", "bob"]], [1], rows=names)
-    names[0] = "zoe"
-    assert marks.names.tolist() == NAMES
-    with pytest.raises(ValueError, match="read-only"):
-        marks.names[0] = "zoe"
-    with pytest.raises(ValueError, match="read-only"):
-        marks[:2].names[0] = "zoe"
 
 
 def test_equal_marks_say_the_same_of_the_same_rows():
@@ -413,12 +116,48 @@ def test_equal_marks_say_the_same_of_the_same_rows():
     assert all(sample() != other for other in different)
 
 
-def test_marks_refuse_to_become_an_array():
-    for make in (np.array, np.asarray, lambda marks: np.array(marks, dtype=object), np.unique):
-        with pytest.raises(TypeError, match=r"cannot become an array.*marks\.pairs and"):
-            make(sample())
-    with pytest.raises(TypeError, match="cannot become an array"):
-        np.column_stack([sample(), np.ones(5)])
+SAME_ROWS = "Only marks about the same rows can be added"
+NO_ARRAY = r"cannot become an array.*marks\.pairs and"
+MISUSES = {
+    "one row": (lambda: sample()[3], TypeError, "slice, a mask or a list of row numbers; got 3"),
+    "no such row": (lambda: sample()[[5]], IndexError, "out of bounds"),
+    "a name": (lambda: sample()["ann"], IndexError, "only integers"),
+    "two dimensions": (lambda: sample()[1, 2], IndexError, "one dimension"),
+    "list": (lambda: list(sample()), TypeError, "not iterable"),
+    "hash": (lambda: hash(sample()), TypeError, "unhashable"),
+    "new attribute": (lambda: setattr(sample(), "x", 1), AttributeError, "Marks do not change"),
+    "array": (lambda: np.array(sample()), TypeError, NO_ARRAY),
+    "asarray": (lambda: np.asarray(sample()), TypeError, NO_ARRAY),
+    "objects": (lambda: np.array(sample(), dtype=object), TypeError, NO_ARRAY),
+    "unique": (lambda: np.unique(sample()), TypeError, NO_ARRAY),
+    "columns": (lambda: np.column_stack([sample(), np.ones(5)]), TypeError, NO_ARRAY),
+    "add a number": (lambda: sample() + 3, TypeError, "unsupported operand"),
+    "add more rows": (lambda: sample() + sample(6), ValueError, SAME_ROWS),
+    "add names": (lambda: sample() + by_name(), ValueError, SAME_ROWS),
+    "add another order": (lambda: by_name() + by_name()[::-1], ValueError, SAME_ROWS),
+    "add the opposite": (
+        lambda: by_name() + Marks([["bob", "ann"]], [-1], rows=NAMES), ValueError,
+        r"pair \('ann', 'bob'\) is marked both similar and dis",
+    ),
+    "y and marks": (
+        lambda: PairLabels.of(np.zeros((5, 1)), 5, sample(), sample()), ValueError,
+        "as y and as marks: pass them once",
+    ),
+    **{
+        f"{other!r} as marks": (
+            lambda other=other: PairLabels.of(np.zeros((4, 1)), 4, None, other), TypeError,
+            r"marks=seraph\.Marks\(pairs, labels, rows=X\); got",
+        )
+        for other in ([[0, 1]], {"pairs": []}, "marks")
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MISUSES)
+def test_what_marks_are_not_is_refused_in_words(case):
+    misuse, error, message = MISUSES[case]
+    with pytest.raises(error, match=message):
+        misuse()
 
 
 def test_what_marks_are_is_shown():
@@ -427,21 +166,6 @@ def test_what_marks_are_is_shown():
     with pytest.warns(UserWarning, match="left out"):
         marks = Marks([["ann", "bob"], ["ann", "zoe"]], [1, 1], rows=NAMES)
     assert repr(marks) == "Marks(5 rows: 1 similar, 0 dissimilar, 1 absent)"
-
-
-# Adding
-
-
-def test_only_marks_of_the_same_rows_can_be_added():
-    for other in (sample(6), by_name(), by_name()[::-1]):
-        with pytest.raises(ValueError, match="Only marks about the same rows can be added"):
-            sample() + other
-    with pytest.raises(ValueError, match="same rows"):
-        by_name() + by_name()[::-1]
-    with pytest.raises(TypeError, match="unsupported operand"):
-        sample() + 3
-    with pytest.raises(ValueError, match=r"pair \('ann', 'bob'\) is marked both similar and dis"):
-        by_name() + Marks([["bob", "ann"]], [-1], rows=NAMES)
 
 
 # Names
@@ -456,11 +180,7 @@ def frame(rows):
 def test_names_find_their_rows_in_any_order_of_a_frame(order):
     found = by_name().align(frame(order), 5)
     assert found.names is None
-    assert found == Marks._of(found._rows, *plain_parts(sample()[np.array(order)]))
-
-
-def plain_parts(marks):
-    return marks.pairs, marks.labels, marks.weights, marks.triplets
+    assert found == sample()[np.array(order)]
 
 
 def test_a_part_of_a_table_leaves_out_the_marks_of_other_rows_and_counts_them():
@@ -577,33 +297,22 @@ def test_what_cannot_be_meant_is_refused_in_words(case):
         Marks(**{"pairs": [["ann", "bob"]], "labels": [1], "rows": NAMES} | arguments)
 
 
-def test_something_else_than_marks_is_refused():
-    for other in ([[0, 1]], {"pairs": []}, "marks"):
-        with pytest.raises(TypeError, match=r"marks=seraph\.Marks\(pairs, labels, rows=X\); got"):
-            PairLabels.of(np.zeros((4, 1)), 4, None, other)
-    with pytest.raises(ValueError, match="as y and as marks: pass them once"):
-        PairLabels.of(np.zeros((5, 1)), 5, sample(), sample())
-
-
 # Tables
 
 
-@pytest.mark.parametrize("marks", [sample(), by_name()], ids=["numbers", "names"])
+@pytest.mark.parametrize("rows", [5, NAMES], ids=["numbers", "names"])
 @pytest.mark.parametrize("part", ["all", "pairs", "sure", "triplets", "nothing"])
-def test_a_table_holds_all_of_it(marks, part, tmp_path):
-    rows = 5 if marks.names is None else NAMES
-    called = np.array(rows if isinstance(rows, list) else range(rows))
+def test_a_table_holds_all_of_it(rows, part, tmp_path):
+    called = np.array(NAMES if rows is NAMES else range(5))
+    pairs, triplets = {"pairs": called[PAIRS], "labels": LABELS}, {"triplets": called[TRIPLETS]}
     given = {
-        "all": {"weights": marks.weights, "triplets": called[marks.triplets]},
-        "pairs": {},
-        "sure": {},
-        "triplets": {"triplets": called[marks.triplets]},
+        "all": pairs | triplets | {"weights": WEIGHTS},
+        "pairs": pairs,
+        "sure": pairs | {"labels": [1, 0, 1]},
+        "triplets": triplets,
         "nothing": {},
-    }[part]
-    if part not in ("triplets", "nothing"):
-        labels = marks.labels.round() if part == "sure" else marks.labels
-        given |= {"pairs": called[marks.pairs], "labels": labels}
-    some = Marks(**given, rows=rows)
+    }
+    some = Marks(**given[part], rows=rows)
     table = some.to_frame()
     assert ("weight" in table) == (part == "all")
     assert ("than" in table) == (part in ("all", "triplets"))

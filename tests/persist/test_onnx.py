@@ -71,12 +71,27 @@ class Doubled(TransformerMixin, BaseEstimator):
         return 2.0 * X
 
 
-def run(graph, X):
-    onnx.checker.check_model(graph, full_check=True)
-    session = onnxruntime.InferenceSession(
+def opened(graph):
+    return onnxruntime.InferenceSession(
         graph.SerializeToString(), providers=["CPUExecutionProvider"]
     )
-    return session.run(None, {"X": X})
+
+
+def run(graph, X):
+    onnx.checker.check_model(graph, full_check=True)
+    return opened(graph).run(None, {"X": X})
+
+
+def run_on_columns(graph, table, dtype=np.float32):
+    """What a graph of named columns says of a table; a missing text is an empty one."""
+    session = opened(graph)
+    columns = {
+        column.name: table[[column.name]].astype(object).fillna("").to_numpy(str)
+        if column.type == "tensor(string)"
+        else table[[column.name]].to_numpy(dtype)
+        for column in session.get_inputs()
+    }
+    return session.run(None, columns)
 
 
 @pytest.mark.parametrize("dtype", few(["float32", "float64"], lambda t: t == "float64"))
@@ -119,31 +134,24 @@ def test_a_graph_without_probabilities_predicts_as_the_model_does(last, wine):
     np.testing.assert_allclose(predicted, model.predict(X), atol=1e-5)
 
 
-def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata(wine):
+@pytest.mark.parametrize("by_classes", [False, True])
+def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata(by_classes, wine):
     X, y_partial, _ = wine
     model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2)
-    model.fit(X, y_partial, marks=Marks([[0, 2]], [1], rows=X))
+    model.fit(X, y_partial, marks=None if by_classes else Marks([[0, 2]], [1], rows=X))
     graph = to_onnx(model, X, dtype="float64")
-    (Z,) = run(graph, X)
     stored = {entry.key: float(entry.value) for entry in graph.metadata_props}
-    rows = np.column_stack(np.triu_indices(len(X), k=1))
-    d = np.linalg.norm(Z[rows[:, 0]] - Z[rows[:, 1]], axis=1)
-    np.testing.assert_array_equal(
-        np.where(d <= stored["threshold"], 1, -1), model.predict(rows, X)
-    )
-    alike = 1.0 / (1.0 + np.exp(-(stored["intercept"] + stored["slope"] * d)))
-    np.testing.assert_allclose(alike, model.predict_proba(rows, X)[:, 1], atol=1e-9)
-
-
-def test_the_graph_of_a_pair_classifier_of_classes_returns_probabilities(wine):
-    X, y_partial, _ = wine
-    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, y_partial)
-    graph = to_onnx(model, X, dtype="float64")
-    _, chances, _ = run(graph, X)
-    numbers = {entry.key: float(entry.value) for entry in graph.metadata_props}
-    rows = np.array([[0, 1], [0, 40], [7, 60]])
-    differ = 1.0 - np.sum(chances[rows[:, 0]] * chances[rows[:, 1]], axis=1)
-    np.testing.assert_array_equal(differ <= numbers["threshold"], model.predict(rows, X) == 1)
+    i, j = np.triu_indices(len(X), k=1)
+    rows = np.column_stack([i, j])
+    if by_classes:
+        _, chances, _ = run(graph, X)
+        d = 1.0 - np.sum(chances[i] * chances[j], axis=1)
+    else:
+        (Z,) = run(graph, X)
+        d = np.linalg.norm(Z[i] - Z[j], axis=1)
+        alike = 1.0 / (1.0 + np.exp(-(stored["intercept"] + stored["slope"] * d)))
+        np.testing.assert_allclose(alike, model.predict_proba(rows, X)[:, 1], atol=1e-9)
+    np.testing.assert_array_equal(d <= stored["threshold"], model.predict(rows, X) == 1)
 
 
 @pytest.mark.parametrize(
@@ -161,21 +169,6 @@ def test_classes_keep_their_names(names, wine):
     model = MetricClassifier(SERAPH()).fit(X, names[y_partial].tolist())
     label, *_ = run(to_onnx(model, X, dtype="float64"), X)
     np.testing.assert_array_equal(label, model.predict(X))
-
-
-@pytest.mark.parametrize(
-    "names",
-    [
-        np.array([2**63, 2**64 - 2, 2**63 + 1, 0], dtype=np.uint64),
-        np.array(["2020-01-01", "2021-01-01", "2022-01-01", "NaT"], dtype="datetime64[D]"),
-    ],
-    ids=["uint64", "dates"],
-)
-def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
-    X, y_partial, _ = wine
-    model = MetricClassifier(SERAPH()).fit(X, names[y_partial])
-    with pytest.raises(ValueError, match=r"(?s)text or .* whole numbers.*Convert the labels"):
-        to_onnx(model, X)
 
 
 @pytest.mark.skipif(
@@ -206,11 +199,7 @@ def test_the_graph_of_a_model_of_a_data_frame_takes_its_columns_by_name(model, w
     model = clone(model).fit(table, y_partial)
     if not is_classifier(model):
         table.iloc[::3, 1] = np.nan if len(model.steps) == 3 else 0.0
-    session = onnxruntime.InferenceSession(
-        to_onnx(model, table, dtype="float64").SerializeToString()
-    )
-    shuffled = {name: table[[name]].to_numpy() for name in reversed(names)}
-    Z = session.run(None, shuffled)[-1]
+    Z = run_on_columns(to_onnx(model, table, dtype="float64"), table, np.float64)[-1]
     np.testing.assert_allclose(Z, model.transform(table), atol=1e-12)
 
 
@@ -233,21 +222,17 @@ def test_text_and_missing_values_go_through_a_column_transformer(wine):
     table["kind"] = table["kind"].astype(object).where(table["kind"].notna(), np.nan)
     model = make_pipeline(prepare, SERAPH()).fit(table, y_partial)
     table.loc[7, ["kind", "other"]] = "new"
-    session = onnxruntime.InferenceSession(to_onnx(model, table).SerializeToString())
-    columns = {
-        name: table[[name]].fillna("").to_numpy(dtype=str) if name in ("kind", "other")
-        else table[[name]].to_numpy(np.float32)
-        for name in (value.name for value in session.get_inputs())
-    }  # fmt: skip
-    assert list(columns) == ["b", "a b", "kind", "other"]  # "a" is not used
-    expected = model.transform(table)
-    np.testing.assert_allclose(session.run(None, columns)[0], expected, atol=1e-5)
+    graph = to_onnx(model, table)
+    used = [value.name for value in graph.graph.input]
+    assert used == ["b", "a b", "kind", "other"]  # "a" is not used
+    (Z,) = run_on_columns(graph, table)
+    np.testing.assert_allclose(Z, model.transform(table), atol=1e-5)
     # A classifier may have the preparation inside, or after it: the same model, the same graph.
     inside = MetricClassifier(make_pipeline(clone(prepare), SERAPH()))
     after = make_pipeline(clone(prepare), MetricClassifier(SERAPH()))
     for classifier in (inside, after, PairClassifier(inside.estimator, cv=2)):
-        graph = to_onnx(classifier.fit(table, y_partial), table).SerializeToString()
-        labels, shares, _ = onnxruntime.InferenceSession(graph).run(None, columns)
+        graph = to_onnx(classifier.fit(table, y_partial), table)
+        labels, shares, _ = run_on_columns(graph, table)
         model = getattr(classifier, "estimator_", classifier)
         model = model if hasattr(model, "predict_proba") else classifier
         np.testing.assert_allclose(shares, model.predict_proba(table), atol=1e-4)
@@ -261,15 +246,10 @@ def test_a_column_transformer_may_select_by_place(columns, named, wine):
     table = pd.DataFrame(X[:, :3], columns=["a", "b", "c"]) if named else X[:, :3]
     prepare = ColumnTransformer([("numbers", StandardScaler(), columns)])
     model = make_pipeline(prepare, SERAPH()).fit(table, y_partial)
-    session = onnxruntime.InferenceSession(
-        to_onnx(model, table, dtype="float64").SerializeToString()
-    )
-    given = {
-        value.name: table[[value.name]].to_numpy() if named else table
-        for value in session.get_inputs()
-    }
-    assert len(given) == (2 if named else 1)
-    np.testing.assert_allclose(session.run(None, given)[0], model.transform(table), atol=1e-12)
+    graph = to_onnx(model, table, dtype="float64")
+    assert len(graph.graph.input) == (2 if named else 1)
+    (Z,) = run_on_columns(graph, table, np.float64) if named else run(graph, table)
+    np.testing.assert_allclose(Z, model.transform(table), atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -297,12 +277,12 @@ def test_missing_values_are_filled_in_by_the_graph(wine):
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
     model = MetricClassifier(make_pipeline(SimpleImputer(), StandardScaler(), SERAPH()))
     model.fit(holes, y)
-    session = onnxruntime.InferenceSession(to_onnx(model, holes).SerializeToString())
-    classes, shares, mapped = session.run(None, {"X": holes.astype(np.float32)})
+    graph = to_onnx(model, holes)
+    classes, shares, mapped = run(graph, holes.astype(np.float32))
     np.testing.assert_array_equal(classes, model.predict(holes))
     np.testing.assert_allclose(shares, model.predict_proba(holes), atol=1e-4)
     np.testing.assert_allclose(mapped, model.transform(holes), atol=1e-4)
-    assert [one.name for one in session.get_outputs()] == ["label", "probabilities", "coordinates"]
+    assert [one.name for one in graph.graph.output] == ["label", "probabilities", "coordinates"]
 
 
 @pytest.mark.parametrize("opset", few([13, 15, 18], lambda opset: opset == 13))
@@ -316,53 +296,57 @@ def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
         np.testing.assert_array_equal(run(graph, X)[0], model.predict(X))
 
 
-def test_distance_weights_are_refused_because_skl2onnx_gets_them_wrong(wine):
-    X, _, y = wine
-    model = make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")).fit(X, y)
-    with pytest.raises(ValueError, match=r"weights='distance'.*MetricClassifier"):
-        to_onnx(model, X)
-
-
-@pytest.mark.parametrize("kernel", ["laplacian", "precomputed", np.dot])
-def test_a_kernel_without_a_graph_is_refused_by_name(kernel, wine):
-    X, y_partial, _ = wine
-    X = X @ X.T if kernel == "precomputed" else X
-    model = KernelSERAPH(kernel=kernel).fit(X, y_partial)
-    for holder in (model, MetricClassifier(model).fit(X, y_partial)):
-        with pytest.raises(ValueError, match=r"KernelSERAPH with kernel=.*one of linear, poly"):
-            to_onnx(holder, X)
+WRONG_KERNEL = r"KernelSERAPH with kernel=.*one of linear, poly"
+# Models that are fitted on points and all labels (y) or some of them, and the words.
+REFUSED = {
+    "distance weights, which skl2onnx gets wrong": (
+        make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")), "y",
+        r"weights='distance'.*MetricClassifier",
+    ),
+    "laplacian": (KernelSERAPH(kernel="laplacian"), "some", WRONG_KERNEL),
+    "a kernel of one's own": (KernelSERAPH(kernel=np.dot), "some", WRONG_KERNEL),
+    "a kernel inside": (MetricClassifier(KernelSERAPH(kernel=np.dot)), "some", WRONG_KERNEL),
+    "rank 0": (SERAPH(lam=1e6, shrinkage=0), "some", "SERAPH has learned a metric of rank 0"),
+    "a step of one's own": (make_pipeline(Doubled(), SERAPH()), "some", "Doubled"),
+    "a function": (
+        make_pipeline(FunctionTransformer(np.exp), SERAPH()), "some", "FunctionTransformer",
+    ),
+    "what skl2onnx stumbles over": (
+        make_pipeline(SERAPH(max_iter=5), LinearSVC()), "y", r"skl2onnx cannot convert.*LinearSVC",
+    ),
+    "a step that does nothing": (
+        MetricClassifier(make_pipeline("passthrough", SERAPH())), "some",
+        "step 'passthrough' of the pipeline is 'passthrough'",
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.filterwarnings("ignore:The learned metric is zero")
-def test_a_metric_of_rank_0_has_no_graph(wine):
-    X, y_partial, _ = wine
-    with pytest.raises(ValueError, match="SERAPH has learned a metric of rank 0"):
-        to_onnx(SERAPH(lam=1e6, shrinkage=0).fit(X, y_partial), X)
-
-
-@pytest.mark.parametrize("step", [Doubled(), FunctionTransformer(np.exp)], ids=str)
-def test_a_step_that_skl2onnx_does_not_know_is_named(step, wine):
-    X, y_partial, _ = wine
-    model = make_pipeline(step, SERAPH()).fit(X, y_partial)
-    with pytest.raises(ValueError, match=type(step).__name__):
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_model_without_a_graph_is_refused_by_name(case, wine):
+    model, labels, message = REFUSED[case]
+    X, y_partial, y = wine
+    model = clone(model).fit(X, y if labels == "y" else y_partial)
+    with pytest.raises(ValueError, match=message):
         to_onnx(model, X)
 
 
-def test_a_classifier_that_skl2onnx_stumbles_over_is_refused(wine):
-    X, _, y = wine
-    with pytest.raises(ValueError, match=r"skl2onnx cannot convert.*LinearSVC"):
-        to_onnx(make_pipeline(SERAPH(max_iter=5), LinearSVC()).fit(X, y), X)
-
-
-def test_a_step_that_does_nothing_is_named(wine):
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array([2**63, 2**64 - 2, 2**63 + 1, 0], dtype=np.uint64),
+        np.array(["2020-01-01", "2021-01-01", "2022-01-01", "NaT"], dtype="datetime64[D]"),
+    ],
+    ids=["uint64", "dates"],
+)
+def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
     X, y_partial, _ = wine
-    inner = make_pipeline("passthrough", SERAPH())
-    model = MetricClassifier(inner).fit(X, y_partial)
-    with pytest.raises(ValueError, match="step 'passthrough' of the pipeline is 'passthrough'"):
+    model = MetricClassifier(SERAPH()).fit(X, names[y_partial])
+    with pytest.raises(ValueError, match=r"(?s)text or .* whole numbers.*Convert the labels"):
         to_onnx(model, X)
 
 
-def test_anything_but_a_fitted_model_is_refused(wine):
+def test_anything_but_a_fitted_model_and_points_is_refused(wine):
     X, y_partial, _ = wine
     with pytest.raises(NotFittedError):
         to_onnx(SERAPH(), X)
@@ -371,6 +355,9 @@ def test_anything_but_a_fitted_model_is_refused(wine):
             to_onnx(model, X)
     with pytest.raises(ValueError, match="float32 or float64; got 'int64'"):
         to_onnx(SERAPH().fit(X, y_partial), X, dtype="int64")
+    products = KernelSERAPH(kernel="precomputed").fit(X @ X.T, y_partial)
+    with pytest.raises(ValueError, match=WRONG_KERNEL):
+        to_onnx(products, X @ X.T)
 
 
 @pytest.mark.parametrize("package", ["onnx", "skl2onnx"])
@@ -414,11 +401,7 @@ def test_classes_far_from_the_origin_are_those_of_the_model(rule):
     X = 1e5 + 1e-3 * (rng.normal(size=(60, 4)) + y[:, None])
     model = MetricClassifier(SERAPH(), rule=rule).fit(X, y)
     rows = 1e5 + 1e-3 * (rng.normal(size=(40, 4)) + 1.0)
-    graph = to_onnx(model, X, dtype="float64")
-    session = onnxruntime.InferenceSession(
-        graph.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    labels, *_ = session.run(None, {"X": rows})
+    labels, *_ = run(to_onnx(model, X, dtype="float64"), rows)
     np.testing.assert_array_equal(labels, model.predict(rows))
 
 
@@ -450,19 +433,6 @@ def encoder(**settings):
     return OneHotEncoder(**({"handle_unknown": "ignore", "sparse_output": False} | settings))
 
 
-def answers_of(graph, table):
-    session = onnxruntime.InferenceSession(graph.SerializeToString())
-    return session.run(
-        None,
-        {
-            column.name: table[[column.name]].astype(object).fillna("").to_numpy(str)
-            if column.type == "tensor(string)"
-            else table[[column.name]].to_numpy(np.float32)
-            for column in session.get_inputs()
-        },
-    )
-
-
 @pytest.mark.parametrize("unknown", ["ignore", "infrequent_if_exist"])
 def test_a_rare_missing_text_is_one_of_the_infrequent_ones(unknown, wine):
     table = table_of_text(wine, ["u", "v", "w"])
@@ -470,7 +440,7 @@ def test_a_rare_missing_text_is_one_of_the_infrequent_ones(unknown, wine):
     model = classifier_of_text(encoder(min_frequency=3, handle_unknown=unknown))
     model.fit(table, wine[1])
     table.loc[5, "kind"] = "new"
-    labels, shares, _ = answers_of(to_onnx(model, table), table)
+    labels, shares, _ = run_on_columns(to_onnx(model, table), table)
     np.testing.assert_array_equal(labels, model.predict(table))
     np.testing.assert_allclose(shares, model.predict_proba(table), atol=1e-4)
 
@@ -488,7 +458,7 @@ def test_an_empty_text_before_an_imputer_is_refused_with_the_likely_cause(wine):
 def test_an_empty_text_that_nothing_confuses_is_a_category(wine):
     table = table_of_text(wine, ["u", "", "v"])
     model = classifier_of_text(encoder()).fit(table, wine[1])
-    labels, *_ = answers_of(to_onnx(model, table), table)
+    labels, *_ = run_on_columns(to_onnx(model, table), table)
     np.testing.assert_array_equal(labels, model.predict(table))
 
 
