@@ -1,5 +1,7 @@
 """Pages in Chromium; imported only by the tests that need them."""
 
+from contextlib import ExitStack
+
 import pytest
 
 
@@ -54,3 +56,20 @@ def open_page(chromium):
     for page in pages:
         page.close()
     assert faults == []
+
+
+@pytest.fixture
+def ask(tmp_path, open_page):
+    """Ask about some points on a page; return the session, its client and the page."""
+    from tests.helpers.ask import served, session
+
+    with ExitStack() as stack:
+
+        def ask(X, **setting):
+            opened = stack.enter_context(session(tmp_path / "answers.csv", X, **setting))
+            client = stack.enter_context(served(opened))
+            page = open_page(client.address)
+            stack.callback(page.close)  # before its server goes
+            return opened, client, page
+
+        yield ask

@@ -82,26 +82,24 @@ def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
     shot(page, "past")
 
 
-def test_answers_that_look_wrong_are_listed_side_by_side_and_asked_again(tmp_path, open_page):
+def test_answers_that_look_wrong_are_listed_side_by_side_and_asked_again(tmp_path, ask):
     ids, path = [f"row {k}" for k in range(40)], tmp_path / "answers.csv"
     with AnswerFile(path, ids, PairFormat()) as file:
         for rows, value in (((0, 3), True), ((3, 6), True), ((0, 6), False), ((1, 2), False)):
             file.add(Answer(rows, value))
-    with session(path, X, things=RowThings(ids, CELLS)) as opened, served(opened) as client:
-        assert opened.wait()
-        page = open_page(client.address)
-        page.locator("#doubted").click()
-        expect(page.locator("#doubted")).to_have_text("3 answers look wrong")
-        first = page.locator("#doubt-list > li").first
-        expect(first.locator("p")).to_have_text("You said different, which contradicts others.")
-        assert first.locator("thead th").all_text_contents() == ["row 0", "row 6"]
-        shot(page, "doubts")
-        page.locator("#again").click()
-        expect(page.locator("#before-this")).to_be_visible()
-        page.wait_for_function(
-            "fetch('state').then(r => r.json()).then(s => s.question.key === '0-6')"
-        )
-        page.close()
+    opened, _, page = ask(X, things=RowThings(ids, CELLS))
+    assert opened.wait()
+    page.locator("#doubted").click()
+    expect(page.locator("#doubted")).to_have_text("3 answers look wrong")
+    first = page.locator("#doubt-list > li").first
+    expect(first.locator("p")).to_have_text("You said different, which contradicts others.")
+    assert first.locator("thead th").all_text_contents() == ["row 0", "row 6"]
+    shot(page, "doubts")
+    page.locator("#again").click()
+    expect(page.locator("#before-this")).to_be_visible()
+    page.wait_for_function(
+        "fetch('state').then(r => r.json()).then(s => s.question.key === '0-6')"
+    )
 
 
 def test_what_another_tab_took_back_is_not_said_to_be_taken_back_here(rows, open_page):
@@ -248,18 +246,16 @@ def test_the_chart_is_drawn_again_when_its_box_changes(rows, open_page):
     )
 
 
-def test_all_columns_of_two_rows_are_in_sight_above_the_answers(tmp_path, open_page):
+def test_all_columns_of_two_rows_are_in_sight_above_the_answers(ask):
     columns = {f"column {k}": [f"{k}"] * 40 for k in range(30)}
     things = RowThings([f"row {k}" for k in range(40)], columns)
-    with session(tmp_path / "answers.csv", X, things=things) as opened, served(opened) as client:
-        page = open_page(client.address)
-        hidden = "box => box.scrollHeight - box.clientHeight"
-        assert page.locator(".table").evaluate(hidden) <= 0
-        expect(page.get_by_role("button", name=re.compile("^Same"))).to_be_in_viewport(ratio=1)
-        page.locator("table.rows tr").last.scroll_into_view_if_needed()
-        expect(page.locator("table.rows thead th").first).to_be_in_viewport()  # which is which
-        expect(page.get_by_role("button", name=re.compile("^Same"))).to_be_in_viewport(ratio=1)
-        page.close()
+    *_, page = ask(X, things=things)
+    hidden = "box => box.scrollHeight - box.clientHeight"
+    assert page.locator(".table").evaluate(hidden) <= 0
+    expect(page.get_by_role("button", name=re.compile("^Same"))).to_be_in_viewport(ratio=1)
+    page.locator("table.rows tr").last.scroll_into_view_if_needed()
+    expect(page.locator("table.rows thead th").first).to_be_in_viewport()  # which is which
+    expect(page.get_by_role("button", name=re.compile("^Same"))).to_be_in_viewport(ratio=1)
 
 
 def test_screen_readers_hear_what_comes_next_and_nothing_twice(rows, open_page):
@@ -389,23 +385,21 @@ def test_keys_answer_with_caps_lock_and_not_where_they_mean_something_else(rows,
     expect(page.locator("#advice")).to_have_attribute("role", "status")
 
 
-def test_the_nearest_rows_are_named_and_say_where_they_are_cut(tmp_path, open_page):
+def test_the_nearest_rows_are_named_and_say_where_they_are_cut(ask):
     columns = {name: [f"{name} {k}" for k in range(40)] for name in "abcdef"} | {"b": [""] * 40}
     things = RowThings([f"row {k}" for k in range(40)], columns)
-    with session(tmp_path / "answers.csv", X, things=things) as opened, served(opened) as client:
-        page = open_page(client.address)
-        answer(page, 8, y)
-        page.get_by_role("button", name="Finish").click()
-        boxes = page.locator("#nearest span")
-        expect(boxes).to_have_count(11)
-        name, *lines, rest = boxes.first.locator("b, small").all_text_contents()
-        row = name.removeprefix("row ")
-        assert lines == [f"{column}: {column} {row}" for column in "acde"]
-        assert rest == "and 1 more"
-        # Side by side; at one moment, because what comes above may move them.
-        tops = boxes.evaluate_all("all => all.map((node) => node.getBoundingClientRect().top)")
-        assert len(set(tops[1:6])) == 1
-        page.close()
+    *_, page = ask(X, things=things)
+    answer(page, 8, y)
+    page.get_by_role("button", name="Finish").click()
+    boxes = page.locator("#nearest span")
+    expect(boxes).to_have_count(11)
+    name, *lines, rest = boxes.first.locator("b, small").all_text_contents()
+    row = name.removeprefix("row ")
+    assert lines == [f"{column}: {column} {row}" for column in "acde"]
+    assert rest == "and 1 more"
+    # Side by side; at one moment, because what comes above may move them.
+    tops = boxes.evaluate_all("all => all.map((node) => node.getBoundingClientRect().top)")
+    assert len(set(tops[1:6])) == 1
 
 
 def test_a_message_stays_while_it_is_true(rows, open_page, monkeypatch):

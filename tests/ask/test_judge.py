@@ -148,6 +148,14 @@ def test_the_advice_says_which_is_better_and_when_to_stop(now, change, kinds, sa
     found = advice(now, change, tests=(1, 2), kinds=kinds)
     assert said in found.text
     assert found.stop == stop
+    found = advice(now, change, tests=(1, 2), kinds=kinds, left=False)
+    assert found.text.startswith("There is nothing left to ask.")
+    assert found.stop
+
+
+def test_a_test_with_enough_of_each_kind_is_judged_soon():
+    found = advice(None, None, tests=(3, 7), kinds=(6, 14))
+    assert found.text == "After a few more answers the page says how good the distance is."
 
 
 def test_the_advice_depends_on_the_width_of_an_interval_and_not_on_its_place():
@@ -243,14 +251,3 @@ def test_answers_that_are_all_as_predicted_do_not_look_certain():
     _, low, high = auc_difference(d, d[::-1], same, np.ones(30), (many, many[::-1]))
     assert high - low > 0.1
     assert auc_difference(d, d, same, np.ones(30), (many, many)) == (0.0, 0.0, 0.0)
-
-
-def test_a_test_with_enough_of_each_kind_is_judged_soon():
-    found = advice(None, None, tests=(3, 7), kinds=(6, 14))
-    assert found.text == "After a few more answers the page says how good the distance is."
-
-
-def test_the_advice_is_to_stop_when_nothing_is_left():
-    found = advice(GOOD, None, tests=(0, 0), kinds=(1, 2), left=False)
-    assert found.text.startswith("There is nothing left to ask. The learned distance is better")
-    assert found.stop
