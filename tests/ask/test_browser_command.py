@@ -189,16 +189,13 @@ def _same_model_again(photos, line, model, monkeypatch):
 
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
-    """A table with an empty cell in every column, the same with a row on top, and another one."""
+    """A table with an empty cell in every column."""
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame(X.astype(float).round(3), columns=list("abcd"))
     frame["kind"] = np.array(["low", "middle", "high"])[y]
     for row, name in enumerate(frame.columns):
         frame.loc[row, name] = None
     frame.to_csv("holes.csv", index=False)
-    top = pd.DataFrame([[0.1, 0.2, 0.3, 0.4, "low"]], columns=frame.columns)
-    pd.concat([top, frame]).to_csv("moved.csv", index=False)
-    frame.assign(a=frame["a"] + 1.0).to_csv("other.csv", index=False)
     return tmp_path
 
 
@@ -226,34 +223,6 @@ def test_a_table_with_holes_is_learned_from_in_full_and_the_page_says_so(tables,
         expect_answers(page, 3)
         page.close()
         assert "3 answers in answers.csv" in command.end()
-
-
-@pytest.mark.slow
-def test_answers_stay_with_the_rows_that_they_are_about(tables, open_page):
-    with Command(tables, "holes.csv") as command:
-        page = open_page(command.address)
-        answer(page, 6, y)
-        page.locator("#past summary").click()
-        expect(page.locator("#past-list li")).to_have_count(6)
-        page.close()
-        command.end()
-    given = pd.read_csv("answers.csv")
-    refused = seraph("ask", "other.csv", "--no-browser")
-    assert refused.code != 0
-    assert "answers about other rows: 6 of 6" in refused.err
-    assert pd.read_csv("answers.csv").equals(given)
-    with Command(tables, "moved.csv") as command:
-        assert "Going on after 6 answers" in command.said
-        page = open_page(command.address)
-        expect_answers(page, 6)
-        answer(page, 1, [y[0], *y])
-        page.close()
-        command.end()
-    found = pd.read_csv("answers.csv")
-    for name in ("i", "j"):
-        assert found[name][:6].tolist() == (given[name] + 1).tolist()
-    same = y[found["i"][:6] - 1] == y[found["j"][:6] - 1]
-    assert found["similar"][:6].astype(bool).tolist() == same.tolist()
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from seraph._apps.ask._answers import AnswerFile, PairFormat
 from seraph._apps.ask._digits import demo_digits
 from seraph._apps.cli import _ask
 from tests.helpers.ask import answer_truly, clusters
-from tests.helpers.command import assert_refused, seraph
+from tests.helpers.command import refusal, seraph
 from tests.helpers.people import people
 
 X, y = clusters(20)
@@ -124,43 +124,32 @@ def numbered(path, seed):
     frame.to_csv(path, index=False)
 
 
-def test_another_table_with_the_same_ids_does_not_adopt_the_answers(run):
+@pytest.mark.parametrize("classes", [[], ["--classes", "a,b"]], ids=["pairs", "classes"])
+def test_another_table_with_the_same_ids_does_not_adopt_the_answers(run, classes):
     numbered("one.csv", 0)
     numbered("other.csv", 1)
-    run("ask", "one.csv", "--id", "id", n=10)
+    run("ask", "one.csv", "--id", "id", *classes, n=10)
     before = Path("answers.csv").read_text()
-    done = seraph("ask", "other.csv", "--id", "id")
-    assert_refused(done)
-    assert "answers.csv has answers about another table" in done.err
-    assert "choose another file with -o" in done.err
+    err = refusal("ask", "other.csv", "--id", "id", *classes)
+    assert "answers.csv has answers about another table" in err
+    assert "choose another file with -o" in err
     assert Path("answers.csv").read_text() == before
-    for how in (("fit", "-o", "m.skops"), ("ask", "-o", "new.csv")):
-        done = seraph(how[0], "other.csv", "--id", "id", "--pairs", "answers.csv", *how[1:])
-        assert_refused(done)
-        assert "answers.csv has answers about another table" in done.err
+    uses = ["fit --labels"] if classes else ["fit -o m.skops --pairs", "ask -o new.csv --pairs"]
+    for use in uses:
+        command, *options = use.split()
+        err = refusal(command, "other.csv", "--id", "id", *options, "answers.csv")
+        assert "answers.csv has answers about another table" in err
 
 
-def test_classes_of_another_table_with_the_same_ids_are_refused(run):
+@pytest.mark.parametrize("option", ["--id", "--drop"], ids=["by id", "by content"])
+def test_rows_that_were_added_and_moved_keep_their_answers(run, option):
     numbered("one.csv", 0)
-    numbered("other.csv", 1)
-    run("ask", "one.csv", "--id", "id", "--classes", "a,b", n=10)
-    for command in (
-        "ask other.csv --id id --classes a,b",
-        "fit other.csv --id id --labels answers.csv",
-    ):
-        done = seraph(*command.split())
-        assert_refused(done)
-        assert "answers.csv has answers about another table" in done.err
-
-
-def test_rows_that_were_added_and_moved_keep_their_answers(run):
-    numbered("one.csv", 0)
-    run("ask", "one.csv", "--id", "id", n=10)
+    run("ask", "one.csv", option, "id", n=10)
     frame = pd.read_csv("one.csv")
     more = frame.assign(id=frame["id"] + 20, **{name: frame[name] + 0.5 for name in NAMES})
     pd.concat([more, frame]).iloc[::-1].to_csv("one.csv", index=False)
     classes = np.r_[y, y][::-1]
-    kept = run("ask", "one.csv", "--id", "id", n=2, classes=classes)
+    kept = run("ask", "one.csv", option, "id", n=2, classes=classes)
     assert "Going on after 10 answers." in kept["done"].out
     found = pd.read_csv("answers.csv")
     assert (found["similar"] == (classes[found["i"]] == classes[found["j"]])).all()
@@ -245,12 +234,9 @@ def test_labels_that_name_no_row_are_refused(run):
     run("ask", "table.csv", "--id", "file", "--classes", "a,b", n=8)
     answers = pd.read_csv("answers.csv")
     answers.assign(id="p99").to_csv("other.csv", index=False)
-    done = seraph("fit", "table.csv", "--id", "file", "--labels", "other.csv")
-    assert_refused(done)
-    assert "has no row 'p99'" in done.err
-    done = seraph("fit", "table.csv", "--id", "file", "--labels", "table.csv")
-    assert_refused(done)
-    assert "no column 'class'" in done.err
+    fit = "fit", "table.csv", "--id", "file", "--labels"
+    assert "has no row 'p99'" in refusal(*fit, "other.csv")
+    assert "no column 'class'" in refusal(*fit, "table.csv")
 
 
 @pytest.mark.slow
@@ -334,18 +320,14 @@ def test_the_line_at_the_end_works_for_rows_without_names(run):
     assert load("answers.skops")[-1].n_similar_ > 0
 
 
-def test_the_demo_needs_no_file(run):
-    kept = run("demo", "ask", "--no-browser", classes=demo_digits()[2])
-    assert learn(kept).startswith("seraph fit seraph-demo/digits.npy --pairs")
-    assert np.load("seraph-demo/digits.npy").shape == demo_digits()[0].shape
-
-
-def test_the_demo_first_says_which_folder_it_leaves_behind(run, here):
+def test_the_demo_needs_no_file_and_first_says_which_folder_it_leaves_behind(run, here):
     before = set(here.iterdir())
-    said = run("demo", "ask", "--no-browser", n=0, classes=demo_digits()[2])["done"].out
+    kept = run("demo", "ask", "--no-browser", classes=demo_digits()[2])
     (left,) = set(here.iterdir()) - before
     assert left.is_dir()
-    assert str(left.resolve()) in said.splitlines()[0]
+    assert str(left.resolve()) in kept["done"].out.splitlines()[0]
+    assert learn(kept).startswith("seraph fit seraph-demo/digits.npy --pairs")
+    assert np.load("seraph-demo/digits.npy").shape == demo_digits()[0].shape
 
 
 def test_answers_about_records_find_the_duplicates(run):
@@ -441,22 +423,16 @@ def test_bad_input_is_refused_in_one_line(here, arguments, said):
     )
     (here / "empty").mkdir()
     (here / "other.csv").write_text("x,y\n1,2\n")
-    done = seraph("ask", *arguments.split())
-    assert_refused(done)
-    assert said in done.err
+    assert said in refusal("ask", *arguments.split())
 
 
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setattr(_ask, "find_spec", lambda name: None)
-    done = seraph("ask", "table.csv")
-    assert_refused(done)
-    assert "pip install 'seraph-learn[ask]'" in done.err
+    assert "pip install 'seraph-learn[ask]'" in refusal("ask", "table.csv")
 
 
 def test_the_demo_knows_one_other_word():
-    done = seraph("demo", "sing")
-    assert_refused(done)
-    assert "'sing' is not one of 'ask'" in done.err
+    assert "'sing' is not one of 'ask'" in refusal("demo", "sing")
 
 
 def test_a_session_is_closed_when_the_port_is_taken(here):
@@ -464,8 +440,7 @@ def test_a_session_is_closed_when_the_port_is_taken(here):
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = seraph("ask", "table.csv", "--id", "file", "--port", str(port))
-    assert_refused(done)
-    assert f"Port {port} cannot be used" in done.err
+        err = refusal("ask", "table.csv", "--id", "file", "--port", port)
+    assert f"Port {port} cannot be used" in err
     with AnswerFile(here / "answers.csv", [], PairFormat()) as free:
         assert free.answers == []
