@@ -469,24 +469,3 @@ def test_closing_ends_the_process(tmp_path):
     finish.close()
     finish.start(0)
     assert finish.state(0)["status"] == "none"
-
-
-@pytest.mark.parametrize(
-    "sent", [b"", b"GET / HTTP/1.1\r\nHost:", b"POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"]
-)
-def test_a_connection_without_a_whole_request_is_closed(tmp_path, sent):
-    with session(tmp_path / "answers.csv", X) as opened:
-        server = Server(opened, patience=0.2)
-        thread = threading.Thread(target=server.run)
-        thread.start()
-        try:
-            port = urlsplit(server.address).port
-            with socket.create_connection(("127.0.0.1", port), timeout=60) as idle:
-                idle.sendall(sent)
-                while idle.recv(4096):  # it ends once the server closes the connection
-                    pass
-            assert Client(server.address).get("state").status == 200
-        finally:
-            server.stop()
-            thread.join(60)
-        assert not thread.is_alive()

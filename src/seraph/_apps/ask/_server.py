@@ -18,7 +18,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -26,7 +25,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..._utils._files import render
 from ..._utils._version import __version__
@@ -218,34 +216,6 @@ def _parsed(body: bytes, fields: dict[str, type]) -> dict[str, Any]:
     return sent
 
 
-class _Connection(H11Protocol):
-    """A connection that is closed if a request does not come, or not whole.
-
-    uvicorn closes one that is idle after a response, and waits for the first request forever.
-    """
-
-    def __init__(self, *args: Any, patience: float, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._patience = patience
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._watch()
-
-    def _watch(self) -> None:
-        self.loop.call_later(self._patience, self._look)
-
-    def _look(self) -> None:
-        if self.transport.is_closing():
-            return
-        between = self.timeout_keep_alive_task is not None  # requests: uvicorn's own time runs
-        begun = self.cycle is not None and not self.cycle.response_complete
-        if between or (begun and self.conn.their_state is not h11.SEND_BODY):
-            self._watch()
-        else:
-            self.transport.close()
-
-
 class Server:
     """A server on this machine, for one session.
 
@@ -255,8 +225,6 @@ class Server:
         What it serves.
     port : int, optional
         Port; by default any that is free.
-    patience : float, default=20.0
-        Seconds until a connection is closed on which no whole request comes.
 
     Attributes
     ----------
@@ -264,7 +232,7 @@ class Server:
         Address of the page, with the token.
     """
 
-    def __init__(self, session: Session, port: int | None = None, patience: float = 20.0) -> None:
+    def __init__(self, session: Session, port: int | None = None) -> None:
         self._socket = _listen(port)
         self._folder = session.file.path.resolve().parent
         self._door: Path | None = None
@@ -275,7 +243,7 @@ class Server:
             uvicorn.Config(
                 Guard(make_app(session, self._close_door), token),
                 loop="asyncio",
-                http=partial(_Connection, patience=patience),  # type: ignore[arg-type]
+                http="h11",
                 ws="none",
                 lifespan="off",
                 log_level="critical",

@@ -16,7 +16,6 @@ import typer
 from . import _options as options
 from ._ask_rows import (
     Column,
-    RowDigests,
     numbers_of,
     row_contents,
     row_ids,
@@ -227,7 +226,7 @@ def _read(request: AskRequest) -> tuple[Setting, list[str], Contents, list[Answe
     )
     named = ids if id_column else None
     earlier = [] if request.pairs is None else _earlier(request.pairs, tables, named)
-    return setting, ids, RowDigests(tables) if id_column else row_contents(tables), earlier
+    return setting, ids, lambda row: row_contents(tables, [row])[0], earlier
 
 
 def _records(

@@ -13,7 +13,7 @@ from ... import Marks
 from ..._utils._quantities import is_quantity, warn_of_quantity
 from ..._utils._rows import implied_by_classes
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
-from ._answered import answered_classes, rows_by_content, test_weights
+from ._answered import answered_classes, check_rows, test_weights
 from ._rows import sample_rows
 from ._tables import InputTable, labels_of, read_pairs, read_table, unknown_labels
 
@@ -190,7 +190,8 @@ def answered_pairs(
     )
     if other is not None:
         pairs[:, 1] += first.n_rows
-    return rows_by_content(tables, pairs, answers, by_id=ids[0] is not None), similar
+    check_rows(tables, pairs, answers, by_id=ids[0] is not None)
+    return pairs, similar
 
 
 def _check_labels(

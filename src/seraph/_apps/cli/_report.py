@@ -1,21 +1,15 @@
-"""The command ``report``, and the page of a fit: what was learned, and how good it is."""
+"""The page of a fit: what was learned, and how good it is."""
 
 from __future__ import annotations
 
 import base64
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ..._utils._files import png, render, write_whole
+from ..._utils._files import png, render
 from ..._utils._version import __version__
-from . import _options as options
-from ._console import as_json, brief, command, result, say
-from ._requests import ModelRequest
+from ._console import as_json, brief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,37 +70,6 @@ _TEMPLATE = """\
 of this page (JSON)</a></p>
 {% endblock %}
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportRequest(ModelRequest):
-    """What `seraph report` is asked for."""
-
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write the page here: .html.")]
-    pairs: options.PairsFile = None
-    no_check: options.NoCheck = False
-    seed: options.Seed = 0
-
-
-@command
-def report(request: ReportRequest) -> None:
-    """Write a page with pictures about a saved model, on the table it learned from or another.
-
-    Without --no-check, the learner is fitted again with labels held out.
-
-    Example: seraph report model.skops data.csv --label class -o report.html
-    """
-    from ._learning import summarize_model
-    from ._tables import check_output
-
-    inputs = (request.model, *request.data, request.pairs)
-    check_output(request.output, (".html", ".htm"), inputs)
-    fitted, table, roles = request.read()
-    seed = None if request.no_check else request.seed
-    summary = summarize_model(fitted, table, roles, request.pairs, seed)
-    write_whole(request.output, fit_report(summary, table.path.name))
-    result(report=str(request.output), **summary.values())
-    say(f"Page: {request.output}")
 
 
 def fit_report(summary: FitSummary, source: str) -> str:
