@@ -456,7 +456,7 @@ def test_bad_input_ends_with_one_line_and_code_2(arguments, message, folder):
     [
         ([""] * 60, "none of its 60 rows has a label in 'class'"),
         (["a", *[""] * 59], "1 of its 60 rows has a label"),
-        (["a"] * 5 + ["-1"] * 55, "all 10 labeled pairs are similar.*second class"),
+        (["a"] * 5 + ["-1"] * 55, "all labeled pairs are similar.*second class"),
     ],
 )
 def test_labels_that_teach_nothing_are_refused(labels, message, folder):

@@ -200,15 +200,12 @@ def test_several_files_are_one_table(tmp_path):
         read_tables([tmp_path / "more.csv", tmp_path / "t.csv"])
 
 
-def test_several_arrays_are_one_table(tmp_path):
-    for name in "ab":
-        np.savez(tmp_path / f"{name}.npz", X=np.eye(2), y=[0, 1])
-    table = read_tables([tmp_path / "a.npz", tmp_path / "b.npz"])
-    assert table.points().shape == (4, 2)
-    assert labels_of(table, None).tolist() == ["0", "1"] * 2
-    np.save(tmp_path / "c.npy", np.eye(3))
-    with pytest.raises(ValueError, match="other columns"):
-        read_tables([tmp_path / "a.npz", tmp_path / "c.npy"])
+def test_several_arrays_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes(files()["t.csv"])
+    np.save(tmp_path / "a.npy", np.eye(3))
+    for names in (["a.npy", "a.npy"], ["t.csv", "a.npy"], ["a.npy", "t.csv"]):
+        with pytest.raises(ValueError, match="and 1 more: arrays are not read together: join"):
+            read_tables([tmp_path / name for name in names])
 
 
 def test_a_decimal_is_the_number_that_it_says(tmp_path):

@@ -30,14 +30,7 @@ _POPULATION = 2000
 def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Array:
     """Return the class of each row of a table by ``seraph ask --classes``, None where unknown.
 
-    Parameters
-    ----------
-    table : InputTable
-        The table.
-    path : Path
-        Table with the columns class and row (numbers from 0), or id, if `id_column` is given.
-    id_column : str or None
-        Column of the table with the ids.
+    The file has the columns class and row (numbers from 0), or id, if `id_column` is given.
     """
     answers = read_table(path)
     by_id = id_column is not None and id_column in (table.names or ())
@@ -79,20 +72,9 @@ def check_rows(
     """Refuse answers about rows that hold something else than when ``seraph ask`` asked.
 
     It notes a digest of each row, because a row number may mean another row by now, and an id
-    another row of another table.
-
-    Parameters
-    ----------
-    tables : sequence of InputTable
-        The data: one table, or two, whose rows are numbered on.
-    rows : ndarray of int of shape (n_answers, k)
-        Rows of each answer, by number or by id.
-    answers : InputTable
-        The answers; those without digests hold.
-    answer : str, default="similar"
-        Column that is empty where there is no answer.
-    by_id : bool, default=False
-        Whether ids have found the rows. Then a few of them may have changed.
+    another row of another table. Answers without digests hold. `rows`, of shape (n_answers, k),
+    were found by number; or by id, and then a few of them may have changed. The rows of a second
+    table are numbered on. The column `answer` is empty where there is no answer.
     """
     if "content" not in (answers.names or ()):
         return

@@ -173,12 +173,8 @@ class SavedModel:
     def points(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
         """Return the rows of a table as the learner sees them, after the scaler.
 
-        Parameters
-        ----------
-        table : InputTable
-            Table to take the columns from.
-        without : collection of str or None
-            Columns that are not features. A model fitted without column names takes all others.
+        `without` are columns that are not features: a model fitted without column names takes all
+        others.
         """
         import numpy as np
 
@@ -227,17 +223,7 @@ class SavedModel:
 
 
 def find_row(table: InputTable, text: str, id_column: str | None) -> int:
-    """Return the row that a user means: by its id if there is an id column, or by its number.
-
-    Parameters
-    ----------
-    table : InputTable
-        The table.
-    text : str
-        An id or a row number.
-    id_column : str or None
-        Column of ids.
-    """
+    """Return the row that a user means: by its id if there is an id column, or by its number."""
     if id_column is not None:
         from ._tables import cell_text
 

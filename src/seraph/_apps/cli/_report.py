@@ -73,21 +73,9 @@ of this page (JSON)</a></p>
 
 
 def fit_report(summary: FitSummary, source: str) -> str:
-    """Return the report page of a fit.
+    """Return the report page of a fit to the table `source`: HTML that needs no other file.
 
     A picture that cannot be drawn leaves a line on the page, and a warning.
-
-    Parameters
-    ----------
-    summary : FitSummary
-        The fit.
-    source : str
-        Name of the table it learned from.
-
-    Returns
-    -------
-    str
-        HTML that needs no other file.
     """
     from ._prepare import column_rows
     from ._summary import share_rows

@@ -21,16 +21,8 @@ _CELL = 16
 def spreadsheet_table(data: bytes) -> Any:
     """Return the first sheet of an .xlsx or .ods file as a pyarrow table.
 
-    Parameters
-    ----------
-    data : bytes
-        Content of the file.
-
-    Returns
-    -------
-    pyarrow.Table
-        Columns of numbers, dates, truth values or text. Rows and columns that are empty at the
-        end are left out. A column of several types becomes text.
+    Rows and columns that are empty at the end are left out. A column of several types becomes
+    text.
     """
     try:
         from python_calamine import CalamineWorkbook
