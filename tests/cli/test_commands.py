@@ -349,11 +349,11 @@ def test_models_that_lack_something_are_refused(arguments, message):
 # The page
 
 
-def test_the_page_stands_alone_and_shows_five_pictures(folder):
+def test_the_page_stands_alone_and_shows_four_pictures(folder):
     out = ok(*FIT, "--report", "report.html").out
     assert "Page: report.html" in out
     page = Path("report.html").read_text()
-    assert page.count("<img") == 5
+    assert page.count("<img") == 4
     assert re.findall(r"(?:src|href)=['\"](?!data:)[^'\"]*", page) == []
     assert "url(" not in page
     assert "barbera (4)" in page
@@ -380,7 +380,7 @@ def test_the_page_begins_with_the_verdict_and_its_doubts(folder):
 def test_the_page_of_pairs_alone_is_made_too(folder):
     ok("fit", "new.csv", "--pairs", "pairs.csv", "--id", "name", "--drop", "remarks",
        "--report", "report.html")  # fmt: skip
-    assert Path("report.html").read_text().count("<img") == 5
+    assert Path("report.html").read_text().count("<img") == 4
 
 
 def test_names_from_the_table_are_neither_html_nor_markup_nor_commands(folder):

@@ -120,26 +120,12 @@ class SavedModel:
         names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def read_tables(
-        self,
-        paths: Sequence[Path],
-        *,
-        asked: Collection[str | None] = (),
-        decimal_comma: bool = False,
-        encoding: str | None = None,
-        sql: str | None = None,
-    ) -> InputTable:
+    def read_tables(self, paths: Sequence[Path], **options: Any) -> InputTable:
         """Read tables; the encoding is that of the training table if they are no UTF-8."""
         from ._tables import read_tables
 
-        return read_tables(
-            paths,
-            asked=asked,
-            decimal_comma=decimal_comma,
-            encoding=encoding,
-            other_encoding=self.learned_from.get("encoding"),
-            sql=sql,
-        )
+        encoding = self.learned_from.get("encoding")
+        return read_tables(paths, other_encoding=encoding, **options)
 
     def roles(
         self,

@@ -13,7 +13,6 @@ from ._console import as_json, brief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from ._summary import FitSummary
 
@@ -104,7 +103,7 @@ def _pictures(summary: FitSummary) -> Iterator[dict[str, Any]]:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError("Pictures need matplotlib: pip install 'seraph-learn[cli]'.") from error
-    for name, heading, caption, draw in (*_plans_of_data(summary), *_plans_of_model(summary)):
+    for name, heading, caption, draw in _plans(summary):
         picture = {"name": name, "heading": heading, "caption": caption, "png": None}
         try:
             picture["png"] = png(draw())
@@ -116,8 +115,8 @@ def _pictures(summary: FitSummary) -> Iterator[dict[str, Any]]:
         yield picture
 
 
-def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
-    from ...plot import DistanceDisplay, EmbeddingDisplay
+def _plans(summary: FitSummary) -> Iterator[_Plan]:
+    from ...plot import DistanceDisplay, EmbeddingDisplay, PosteriorDisplay
 
     learner, X, y = summary.learner, summary.scaled, summary.examples.labels
 
@@ -145,13 +144,6 @@ def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
         else "Between rows, in their order; small distances are dark.",
         lambda: DistanceDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
     )
-
-
-def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
-    from ...plot import PosteriorDisplay
-
-    learner, X, y = summary.learner, summary.scaled, summary.examples.labels
-
     if hasattr(learner, "pair_proba"):
         yield (
             "pairs",
@@ -168,13 +160,6 @@ def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
                 ).figure_
             ),
         )
-    yield (
-        "dimensions",
-        "The dimensions of the new space",
-        "Eigenvalues of the metric, as shares of their sum. Each is a dimension of the new "
-        "space: the share of the squared length that is measured along it.",
-        lambda: _draw_spectrum(learner),
-    )
 
 
 def _axes(size: tuple[float, float]) -> Axes:
@@ -199,26 +184,3 @@ def _draw_features(summary: FitSummary) -> Any:
     display.plot(ax=_axes(_WIDE))
     display.axes_[0].set_xlabel("share in the mean squared distance, %")
     return display.figure_
-
-
-def _draw_spectrum(learner: Any) -> Figure | Any:
-    """Draw the eigenvalues as bars, which show even a single one."""
-    import numpy as np
-
-    axes = _axes(_NARROW)
-    learned = np.asarray(learner.learned_components_, dtype=np.float64)
-    lengths = np.linalg.svd(learned, compute_uv=False)
-    shares = 100.0 * lengths**2 / (np.sum(lengths**2) or 1.0)
-    shown = shares[:20]
-    bars = axes.bar(np.arange(1, len(shown) + 1), shown, color="#3182ce", width=0.6)
-    axes.bar_label(bars, fmt="%.0f %%", fontsize=9)
-    axes.set(
-        xlabel="dimension",
-        ylabel="share of the trace, %",
-        ylim=(0, 110),
-        xlim=(0.2, max(4, len(shown)) + 0.8),
-        title=f"rank {len(shares)} of {learned.shape[1]}"
-        + (f", the first {len(shown)} shown" if len(shown) < len(shares) else ""),
-    )
-    axes.locator_params(axis="x", integer=True)
-    return axes.figure
