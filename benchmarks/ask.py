@@ -22,6 +22,7 @@ from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
 from seraph._apps.ask._finish import Finish
 from seraph._apps.ask._learning import Labels
 from seraph._apps.ask._session import Session, Setting
+from seraph._apps.ask._things import RowThings
 
 from .evidence._data import load
 from .evidence._tasks import judge, squared_distances
@@ -31,26 +32,15 @@ COUNTS = (20, 40, 80)
 ROWS = 400
 
 
-class NoThings:
-    """Rows that a script answers about, with nothing to look at."""
-
-    def shown(self, row):
-        """Return True: every row may be asked about."""
-        return row >= 0
-
-    def card(self, row):
-        """Return an empty card."""
-        return {"row": row, "id": str(row), "kind": "cells", "cells": []}
-
-
 def our_answers(X, y, wrong, seed):
     """Yield the answers of a person whom the session asks."""
     rng = np.random.default_rng([seed, 1])
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.csv"
         nowhere = Finish([], path, path)
-        with AnswerFile(path, [str(row) for row in range(len(X))], PairFormat()) as file:
-            session = Session(Setting(X, NoThings(), "", seed=seed), file, nowhere)
+        ids = [str(row) for row in range(len(X))]
+        with AnswerFile(path, ids, PairFormat()) as file:
+            session = Session(Setting(X, RowThings(ids, {}), "", seed=seed), file, nowhere)
             try:
                 for _ in range(max(COUNTS)):
                     session.wait()

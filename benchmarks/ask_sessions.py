@@ -28,8 +28,7 @@ from seraph._apps.ask._finish import Finish
 from seraph._apps.ask._judge import compare
 from seraph._apps.ask._questions import PairQuestions, distances_of
 from seraph._apps.ask._session import Session, Setting, is_rare
-
-from .ask import NoThings
+from seraph._apps.ask._things import RowThings
 
 COUNTS = (40, 60, 80, 160)
 # An interval of an AUC that is no wider is narrow.
@@ -93,8 +92,10 @@ def run(X, y, wrong, seed, counts=COUNTS, draws=20):
     records = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answers.csv"
-        with AnswerFile(path, [str(row) for row in range(len(X))], PairFormat()) as file:
-            session = Session(Setting(X, NoThings(), "", seed=seed), file, Finish([], path, path))
+        ids = [str(row) for row in range(len(X))]
+        with AnswerFile(path, ids, PairFormat()) as file:
+            setting = Setting(X, RowThings(ids, {}), "", seed=seed)
+            session = Session(setting, file, Finish([], path, path))
             try:
                 for n in range(1, max(counts) + 1):
                     session.wait()

@@ -85,30 +85,7 @@ def make_projection_sparsity(
     slanted line, and without a penalty the metric tilts with them. The penalty on the trace
     leaves only the one direction that separates the classes. This is figure 2 of Niu et al.
     (2012), for ``mu = 0``, ``lam = 300`` and ``eta = 1``; the features are large to match this
-    ``lam``.
-
-    Parameters
-    ----------
-    n_samples : int, default=200
-        Number of points, at least 20.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the points.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 2)
-        Points.
-    y : ndarray of shape (n_samples,)
-        Classes, 0 and 1.
-    y_partial : ndarray of shape (n_samples,)
-        Classes of the four labeled points, -1 elsewhere.
-
-    Examples
-    --------
-    >>> from benchmarks.paper._artificial import make_projection_sparsity
-    >>> X, y, y_partial = make_projection_sparsity(random_state=0)
-    >>> X.shape, int((y_partial >= 0).sum())
-    ((200, 2), 4)
+    ``lam``. Parameters and results are those of `make_posterior_sparsity`.
     """
     random = check_random_state(random_state)
     y = np.arange(n_samples) % 2

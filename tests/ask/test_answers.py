@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairFormat
-from seraph._apps.ask._row_names import digests
+from seraph._apps.ask._row_names import digest
 
 IDS = ["a", "b,c", 'd"e', "naïve 4"]
 HEADER = "i,j,similar,id_i,id_j,test_weight,content,when\n"
@@ -219,22 +219,15 @@ def test_the_lock_of_windows_is_behind_the_end_of_the_file(path, monkeypatch):
     assert read(path) == SOME
 
 
-def test_rows_without_ids_are_known_by_their_content(path):
-    """An inserted row shifts no answer, and answers about other rows are not taken over."""
-    rows = [f"cells of {k}".encode() for k in range(4)]
-    numbers = [str(k) for k in range(6)]
-    with AnswerFile(path, numbers[:4], PairFormat(), digests(rows)) as file:
-        file.add(Answer((0, 1), True))
-        file.add(Answer((1, 3), False))
-    longer = digests([b"new", b"another", *rows])
-    with AnswerFile(path, numbers, PairFormat(), longer) as file:
-        assert file.answers == [Answer((2, 3), True), Answer((3, 5), False)]
-    assert path.read_text().splitlines()[1].startswith("2,3,1,2,3,,")
+def test_rows_without_ids_may_be_added_at_the_end_and_neither_move_nor_change(path):
+    some = [Answer((0, 1), True), Answer((1, 3), False)]
+    tabled(path, CELLS[:4], answers=some, by_id=False)
     before = path.read_bytes()
-    others = digests([*rows[:3], b"another one"])
-    with pytest.raises(ValueError, match=r"answers about other rows: 1 of 2 name rows .* line 3"):
-        AnswerFile(path, numbers[:4], PairFormat(), others)
-    assert path.read_bytes() == before
+    assert tabled(path, CELLS, by_id=False) == some
+    for cells, n in (([b"new", *CELLS[:4]], 3), ([*CELLS[:3], b"another one"], 1)):
+        with pytest.raises(ValueError, match=rf"another table: {n} of the 3 .* in the same order"):
+            tabled(path, cells, by_id=False)
+        assert path.read_bytes() == before
 
 
 def test_what_a_spreadsheet_made_of_the_file_is_read_and_mended(path):
@@ -287,9 +280,10 @@ NUMBERS = [str(k) for k in range(8)]
 CELLS = [f"cells of {k}".encode() for k in range(8)]
 
 
-def tabled(path, cells, ids=NUMBERS, answers=()):
-    """Open a file of answers about a table that has ids; return its answers."""
-    with AnswerFile(path, ids[: len(cells)], PairFormat(), digests(cells), by_id=True) as file:
+def tabled(path, cells, ids=NUMBERS, answers=(), *, by_id=True):
+    """Open a file of answers about a table; return its answers."""
+    contents = [digest(row) for row in cells].__getitem__
+    with AnswerFile(path, ids[: len(cells)], PairFormat(), contents, by_id=by_id) as file:
         for answer in answers:
             file.add(answer)
         return list(file.answers)

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import sqlite3
 import sys
 import zipfile
@@ -17,6 +18,7 @@ from pyarrow import feather
 from pyarrow import parquet as pq
 
 from seraph._apps.cli._tables import labels_of, read_table, read_tables, write_table
+from tests.helpers.command import refusal
 
 FRAME = pd.DataFrame(
     {"name": ["a", "b", "c"], "x": [1.5, 2.0, np.nan], "n": [1, 2, 3], "kind": ["u", None, "v"]}
@@ -43,8 +45,8 @@ XLSX = {
 }
 
 
-def xlsx(rows):
-    """A spreadsheet as Excel writes it, but for its styles."""
+def xlsx(rows, far=""):
+    """A spreadsheet as Excel writes it, but for its styles; `far` are more rows of it, as XML."""
 
     def cell(place, value):
         if value is None:
@@ -60,7 +62,7 @@ def xlsx(rows):
     )  # fmt: skip
     sheet = (
         '<?xml version="1.0"?><worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/'
-        f'2006/main"><sheetData>{lines}</sheetData></worksheet>'
+        f'2006/main"><sheetData>{lines}{far}</sheetData></worksheet>'
     )
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
@@ -170,6 +172,20 @@ def test_a_sheet_without_rows_or_with_two_types_in_a_column(tmp_path):
     assert table.names == ("a", "unnamed_2")
 
 
+FAR = '<row r="1048576"><c r="XFD1048576"{}</row>'
+
+
+def test_a_sheet_with_one_far_cell_is_refused_in_words(tmp_path):
+    (tmp_path / "t.xlsx").write_bytes(xlsx([["a"], [1]], FAR.format("><v>7</v></c>")))
+    err = refusal("fit", tmp_path / "t.xlsx", "--label", "a")
+    assert re.search(r"t\.xlsx: reading it takes 8\d\d\.\d GB of memory .*: take fewer rows", err)
+
+
+def test_a_far_cell_without_a_value_does_not_count(tmp_path):
+    (tmp_path / "t.xlsx").write_bytes(xlsx([["a"], [1]], FAR.format(' s="0"/>')))
+    assert read_table(tmp_path / "t.xlsx").cells("a").to_pylist() == [1]
+
+
 def test_several_files_are_one_table(tmp_path):
     for name in ("t.csv", "t.jsonl"):
         (tmp_path / name).write_bytes(files()[name])
@@ -184,15 +200,12 @@ def test_several_files_are_one_table(tmp_path):
         read_tables([tmp_path / "more.csv", tmp_path / "t.csv"])
 
 
-def test_several_arrays_are_one_table(tmp_path):
-    for name in "ab":
-        np.savez(tmp_path / f"{name}.npz", X=np.eye(2), y=[0, 1])
-    table = read_tables([tmp_path / "a.npz", tmp_path / "b.npz"])
-    assert table.points().shape == (4, 2)
-    assert labels_of(table, None).tolist() == ["0", "1"] * 2
-    np.save(tmp_path / "c.npy", np.eye(3))
-    with pytest.raises(ValueError, match="other columns"):
-        read_tables([tmp_path / "a.npz", tmp_path / "c.npy"])
+def test_several_arrays_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_bytes(files()["t.csv"])
+    np.save(tmp_path / "a.npy", np.eye(3))
+    for names in (["a.npy", "a.npy"], ["t.csv", "a.npy"], ["a.npy", "t.csv"]):
+        with pytest.raises(ValueError, match="and 1 more: arrays are not read together: join"):
+            read_tables([tmp_path / name for name in names])
 
 
 def test_a_decimal_is_the_number_that_it_says(tmp_path):

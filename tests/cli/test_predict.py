@@ -1,5 +1,6 @@
-"""predict, compare, report; and what all commands share: JSON, silence, completion, progress."""
+"""predict, compare; and what all commands share: JSON, silence, completion, progress."""
 
+import io
 import json
 import re
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
+from rich.progress import Progress
 from sklearn.datasets import load_wine
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
@@ -20,7 +23,7 @@ from seraph._apps.cli._app import app
 from seraph._apps.cli._compare import _ranked, _Score, _verdict
 from seraph._apps.cli._held_out import held_out_pair_errors
 from seraph._apps.cli._learners import learners
-from seraph._apps.cli._progress import done_share, progress_callbacks
+from seraph._apps.cli._learning import progress_callbacks
 from seraph.classic import MFDA, Euclidean
 from tests.helpers.command import ok, refusal, seraph
 
@@ -268,22 +271,6 @@ def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
     assert held_out_pair_errors(MFDA(), X, alike, seed=0, after_fold=lambda: None) is None
 
 
-# report
-
-
-@pytest.mark.slow
-def test_a_saved_model_can_be_reported_on(folder):
-    ok("report", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle", "-o", "saved.html")
-    ok(*FIT, "--report", "fitted.html")
-    saved, fitted = (Path(name).read_text() for name in ("saved.html", "fitted.html"))
-    assert saved.count("<img") == fitted.count("<img") == 6
-    assert "The weight of the penalty" in saved
-    assert "Download" in saved
-    sections = r"Does it help\?.*?What it learned from"
-    assert re.search(sections, saved, re.DOTALL)[0] == re.search(sections, fitted, re.DOTALL)[0]
-    ok("report", "m.skops", "wine.csv", "--no-check", "-o", "plain.html")
-
-
 # What all commands share
 
 
@@ -337,44 +324,15 @@ def test_the_shell_completes_commands():
 # Progress
 
 
-class Bar:
-    disable = False
-
-    def __init__(self):
-        self.moves = []
-
-    def add_task(self, description, total):
-        return 0
-
-    def update(self, task, *, completed, description=None):
-        self.moves.append(completed)
-
-
-class State:
-    rank = 2
-
-    def __init__(self, iteration, gap):
-        self.iteration, self.gap = iteration, gap
-
-
-def test_the_bar_moves_within_a_fit_and_never_backward():
-    bar = Bar()
-    after_iteration, after_fit = progress_callbacks(bar, 2, tol=1e-3)
-    for iteration, gap in enumerate([1.0, 0.1, 0.3, 0.01, 2e-3], start=1):
-        after_iteration(State(iteration, gap))
-    assert bar.moves[0] == 0.0
-    assert 0.8 < bar.moves[-1] < 1.0
+def test_the_bar_counts_fits_and_names_the_iteration():
+    bar = Progress(console=Console(file=io.StringIO()))
+    after_iteration, after_fit = progress_callbacks(bar, 2)
+    (task,) = bar.tasks
+    learner = SERAPH(callback=after_iteration).fit([[0.0], [1.0], [4.0]], [0, 0, 1])
+    said = rf"learning, iteration {learner.n_iter_}, gap \de-\d\d, rank 1"
+    assert re.fullmatch(said, task.description)
     after_fit()
-    after_iteration(State(1, None))
-    after_fit()
-    assert bar.moves == sorted(bar.moves)
-    assert bar.moves[-1] == 2
-
-
-def test_a_solver_without_a_gap_moves_the_bar_by_its_iterations():
-    shares = [done_share(None, None, 1e-3, iteration) for iteration in range(50)]
-    assert shares == sorted(set(shares))
-    assert shares[-1] < 1.0
+    assert (task.completed, task.total) == (1, 2)
 
 
 def test_a_model_remembers_the_columns_of_its_labels_and_ids(folder):

@@ -179,20 +179,6 @@ def test_minus_one_and_one_alone_are_one_class_which_a_note_says(tmp_path):
         assert labels_of(table, "kind").tolist() == ["1", None, "1.0", None]
 
 
-@pytest.mark.parametrize("kind", ["npz", "parquet"])
-def test_minus_one_lost_in_an_unsigned_type_is_noticed(kind, tmp_path):
-    path = tmp_path / f"t.{kind}"
-    y = np.array([0, 1, 255], dtype=np.uint8)
-    if kind == "npz":
-        np.savez(path, X=np.arange(3.0)[:, np.newaxis], y=y)
-    else:
-        parquet.write_table(pa.table({"x": [1.0, 2.0, 3.0], "y": y}), path)
-    table = read_table(path)
-    with pytest.warns(UserWarning, match="uint8, which cannot hold -1.*add --unlabeled 255"):
-        assert labels_of(table, "y").tolist() == ["0", "1", "255"]
-    assert labels_of(table, "y", ["255"]).tolist() == ["0", "1", None]
-
-
 @pytest.mark.parametrize("blank", ["", "-1", "-1.0", "NA", "NaN", "nan", "null", "<NA>", "  "])
 def test_many_words_mean_unlabeled(blank, tmp_path):
     path = file(tmp_path, "t.csv", f"a,kind\n1,x\n2,{blank}\n")

@@ -65,7 +65,6 @@ SENSIBLE = {
     "scale": ("standard", "minmax", "unit", "none"),
     "impute": ("median", "knn"),
     "dates": ("days", "parts", "drop"),
-    "strategy": ("entropy", "gradient"),
     "learner": ("SERAPH", "KernelSERAPH", "GMML", "Euclidean", "LFDA", "MLKR"),
     "components": ("1", "2", "100"),
     "k": ("1", "3", "1000000"),
@@ -202,13 +201,12 @@ def _option(rng, command_name, parameter, kind):
         return []
     flag = max(parameter.opts, key=len)
     if getattr(parameter, "is_flag", False):
-        return [flag] if parameter.name != "verbose" else []
+        return [flag]
     if parameter.name == "label":
         return [flag, "class"] if rng.random() < 0.9 else []
     if parameter.name == "output":
         by_command = {
             "fit": "out.skops",
-            "report": "out.html",
             "ask": "answers.csv",
             "export": rng.choice(["W.npy", "W.safetensors", "W.csv"]),
         }

@@ -65,7 +65,6 @@ COMMANDS = {
     **outputs(("csv",), "query", "m.skops", "t.csv"),
     **outputs(("npy", "safetensors"), "export", "m.skops"),
     **outputs(("onnx",), "export", "m.skops", "--data", "t.csv"),
-    **outputs(("html",), "report", "m.skops", "t.csv", "--label", "class", "--no-check"),
     "checkpoint": (
         *("fit", "t.csv", "--label", "class", "--no-check", "-o", "out.skops"),
         *("--set", "checkpoint=out.ckpt"),

@@ -86,10 +86,7 @@ class Format:
 
     def answer(self, cells: Mapping[str, str], names: RowNames) -> Answer:
         """Return the answer in a line."""
-        rows = names.find([cells[column] for column in self.ids], cells["content"])
-        if len(rows) != len(self.ids):
-            wanted = "one row" if len(self.ids) == 1 else "two rows"
-            raise ValueError(f"{cells['content'][:80]!r} does not name {wanted}")
+        rows = names.find([cells[column] for column in self.ids])
         if len(set(rows)) < len(rows):
             raise ValueError("a row is paired with itself")
         weight = float(cells["test_weight"]) if cells["test_weight"] else None
@@ -128,15 +125,15 @@ class AnswerFile:
     path : Path
         The file; it is made if it does not exist.
     ids : sequence of str
-        Name of each row. Answers are found again by names, whatever the order of the rows.
+        Name of each row, which answers are found again by.
     form : Format
         Answers about pairs or about classes.
-    contents : sequence of str, optional
-        Digests of the rows; see `RowNames`.
+    contents : callable, optional
+        Returns the digest of a row; see `RowNames`.
     n_first : int, optional
         Number of rows of the first table, if the rows are those of two tables.
     by_id : bool, default=False
-        Whether the user gave the ids, which find the rows then.
+        Whether the user gave the ids: a few of their rows may have changed since.
 
     Attributes
     ----------
@@ -166,7 +163,8 @@ class AnswerFile:
         self.answers: list[Answer] = []
         self.contradicted: list[tuple[int, ...]] = []
         self._when: list[str] = []
-        self._names = RowNames(ids, contents, n_first, by_id=by_id)
+        self._names = RowNames(ids, contents, n_first)
+        self._by_id = by_id
         self._form = form
         self._file = open(path, "a+b", buffering=0, opener=_private)  # noqa: SIM115 (kept open)
         try:
@@ -309,7 +307,8 @@ class AnswerFile:
                 continue
             except ValueError as error:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
-            changed |= self._names.changed([cells[c] for c in self._form.ids], cells["content"])
+            rows = self._names.find([cells[column] for column in self._form.ids])
+            changed |= self._names.changed(rows, cells["content"])
             before = found.pop(answer.rows, (replace(answer, times=0), ""))[0]
             if before.value == answer.value:
                 answer = replace(answer, times=before.times + 1)
@@ -320,8 +319,7 @@ class AnswerFile:
             raise ValueError(
                 f"{self.path} has answers about other rows: {len(lost)} of {len(lines)} name rows "
                 f"that this table does not have, line {lost[0] + 2} first. Pass the table that "
-                "they are about, or choose another file with -o. (Without --id a row is known by "
-                "its cells; with --id a few rows may change and keep their answers.)"
+                "they are about, or choose another file with -o."
             )
         self._check_unchanged(changed)
         self.contradicted = list(twice)
@@ -329,16 +327,16 @@ class AnswerFile:
         self._when = [when for _, when in found.values()]
 
     def _check_unchanged(self, changed: Mapping[int, bool]) -> None:
-        """Refuse answers about another table whose rows have the same ids."""
-        others = rows_of_another_table(changed)
+        """Refuse answers about another table whose rows have the same names."""
+        others = rows_of_another_table(changed, by_id=self._by_id)
         if others:
+            order = "" if self._by_id else ", with its rows in the same order"
             raise ValueError(
                 f"{self.path} has answers about another table: {len(others)} of the "
                 f"{len(changed)} rows that they are about have other cells here, "
-                f"{self.ids[others[0]]!r} first. "
-                "Pass the table that they are about, or choose another file with -o. If these are "
-                "the same things with other cells, remove the column 'content' from "
-                f"{self.path}."
+                f"{self.ids[others[0]]!r} first. Pass the table that they are about{order}, or "
+                "choose another file with -o. If these are the same things with other cells, "
+                f"remove the column 'content' from {self.path}."
             )
 
     def _text(self, answers: Sequence[Answer], when: Sequence[str]) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ..._utils._typing import Array, FloatArray, IntArray
-from ._things import SIZES
+from ..._utils._typing import FloatArray, IntArray
 
 # With these digits and features, sixty answers show that the learned distance is better:
 # `benchmarks.ask_sessions` counts how often.
 _DIGITS = (0, 7)
 _COMPONENTS = 3
-_SIDE = 8  # pixels
+_SIDE, _SHOWN = 8, 128  # pixels, of the data and of the pictures
 # Papers are between these two colors.
 _WARM, _COOL = (255.0, 206.0, 140.0), (150.0, 200.0, 255.0)
 
@@ -45,36 +42,17 @@ def demo_digits() -> tuple[FloatArray, FloatArray, IntArray]:
     return X, blank * paper[:, np.newaxis, np.newaxis, :], y
 
 
-class DigitThings:
-    """Images of digits, drawn from their pixels.
+def save_demo(folder: Path) -> tuple[Path, Path]:
+    """Write the features, and a picture of each digit by its row number; return where."""
+    from PIL import Image
 
-    Parameters
-    ----------
-    pixels : ndarray of shape (n, 8, 8, 3)
-        Red, green and blue, from 0 to 255.
-    """
-
-    def __init__(self, pixels: Array) -> None:
-        self._pixels = pixels
-
-    def shown(self, row: int) -> bool:
-        """Return whether there is such a row."""
-        return row < len(self._pixels)
-
-    def card(self, row: int) -> dict[str, Any]:
-        """Return what the page shows for a row, for JSON."""
-        return {"row": row, "id": f"digit {row}", "kind": "image", "cells": []}
-
-    def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
-        """Return the image of a row, enlarged."""
-        from PIL import Image
-
-        image = Image.fromarray(np.round(self._pixels[row]).astype(np.uint8))
-        side = min(SIZES[size], 448)
-        out = io.BytesIO()
-        image.resize((side, side), Image.Resampling.BICUBIC).save(out, "PNG")
-        return out.getvalue(), "image/png"
-
-    def sound(self, row: int) -> tuple[Path, str] | None:  # noqa: ARG002
-        """Return None: digits make no sound."""
-        return None
+    X, pixels, _ = demo_digits()
+    table, pictures = folder / "digits.npy", folder / "pictures"
+    pictures.mkdir(parents=True, exist_ok=True)
+    np.save(table, X)
+    for row, picture in enumerate(pixels):
+        image = Image.fromarray(np.round(picture).astype(np.uint8))
+        image.resize((_SHOWN, _SHOWN), Image.Resampling.BICUBIC).save(
+            pictures / f"{row}.jpg", quality=90
+        )
+    return table, pictures

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# What `seraph fit --verbose` prints about an iteration.
+# What `seraph fit --set verbose=1` prints about an iteration.
 _ITERATION = re.compile(r"^\[\w+\] (\d+)/(\d+) ")
 _KEPT = 20  # last lines of what it prints
 
@@ -71,7 +71,7 @@ class Finish:
 
     def start(self, stamp: int) -> None:
         """Start to make the files, unless that is under way or done for the same answers."""
-        verbose = ["--verbose"] if self.arguments[:1] == ["fit"] else []
+        verbose = ["--set", "verbose=1"] if self.arguments[:1] == ["fit"] else []
         with self._lock:
             done = self._status == "done" and self._made_from == stamp
             if self._closed or self._status == "running" or done:

@@ -293,17 +293,10 @@ def advice(
 ) -> Advice:
     """Say which distance is better, and whether to go on.
 
-    Parameters
-    ----------
-    now : Comparison or None
-        What the test says; None if it has too few answers.
-    change : float or None
-        Rank correlation of today's distances with those of `WINDOW` answers ago; None if there
-        were not as many.
-    tests, kinds : (int, int)
-        Pairs in the test, and pairs in all, that are the same and that are different.
-    left : bool, default=True
-        Whether there is anything left to ask.
+    `now` is what the test says, if it has enough answers; `change` is the rank correlation of
+    today's distances with those of `WINDOW` answers ago, if there were as many. `tests` and
+    `kinds` are the pairs in the test, and in all, that are the same and that are different. `left`
+    says whether there is anything left to ask.
     """
     if not left:
         said = f" {now.sentence()}" if now else ""

@@ -3,71 +3,49 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
 
 # Another table, if more than this share of the rows of the answers has changed. Two tables with
 # few columns have a few rows in common by chance.
 _CHANGED = 0.25
 
-
-class Contents(Protocol):
-    """A digest of each row."""
-
-    def __getitem__(self, row: int, /) -> str: ...
+# Returns the digest of a row.
+Contents = Callable[[int], str]
 
 
 class RowNames:
-    """How answers find their rows again: by id, or by what is in the row if it has no id.
+    """How answers find their rows again: by id, or by number if they have no ids.
 
     Parameters
     ----------
     ids : sequence of str
         Name of each row.
-    contents : sequence of str or None
-        Digest of each row (`digests`). If the ids are mere row numbers, which mean other rows in
-        another table, the digests find the rows and must all be there and differ.
+    contents : callable or None
+        Returns the `digest` of a row, which tells whether it is still the same.
     n_first : int or None
         Number of rows of the first table, if the ids are those of two tables, which may share
         them; an answer then names a row of each.
-    by_id : bool
-        Whether the user gave the ids. They find the rows then, and the digests only tell whether
-        this is still the same table.
 
     Examples
     --------
-    >>> RowNames(["a", "b"]).find(["b", "a"], "")
+    >>> RowNames(["a", "b"]).find(["b", "a"])
     [1, 0]
-    >>> RowNames(["a", "b", "a"], n_first=2).find(["a", "a"], "")
+    >>> RowNames(["a", "b", "a"], n_first=2).find(["a", "a"])
     [0, 2]
-    >>> RowNames(["0", "1"], ["f00d", "cafe"]).find(["0", "1"], "cafe f00d")
-    [1, 0]
-    >>> RowNames(["a", "b"], ["f00d", "cafe"], by_id=True).changed(["b", "a"], "cafe beef")
+    >>> RowNames(["a", "b"], ["f00d", "cafe"].__getitem__).changed([1, 0], "cafe beef")
     {1: False, 0: True}
     """
 
     def __init__(
-        self,
-        ids: Sequence[str],
-        contents: Contents | None = None,
-        n_first: int | None = None,
-        *,
-        by_id: bool = False,
+        self, ids: Sequence[str], contents: Contents | None = None, n_first: int | None = None
     ) -> None:
         self.ids = ids
-        self.by_id = by_id or contents is None
         self._contents = contents
         self._n_first = n_first
-        found_by = (
-            ids if self.by_id or contents is None else [contents[k] for k in range(len(ids))]
-        )
-        one = {name: row for row, name in enumerate(found_by)}
-        self._places = [one, one]
-        if n_first is not None and self.by_id:
-            self._places = [
-                {name: row for row, name in enumerate(ids) if (row < n_first) == first}
-                for first in (True, False)
-            ]
+        first = {name: row for row, name in enumerate(ids[:n_first])}
+        self._places = [first, first]
+        if n_first is not None:
+            self._places[1] = {name: n_first + row for row, name in enumerate(ids[n_first:])}
 
     def numbers(self, rows: Sequence[int]) -> list[str]:
         """Return the numbers of rows; a second table has row numbers of its own."""
@@ -76,54 +54,40 @@ class RowNames:
 
     def content(self, rows: Sequence[int]) -> str:
         """Return the digests of rows; nothing if there are none."""
-        return "" if self._contents is None else " ".join(self._contents[row] for row in rows)
+        return "" if self._contents is None else " ".join(map(self._contents, rows))
 
-    def find(self, ids: Sequence[str], content: str) -> list[int]:
+    def find(self, ids: Sequence[str]) -> list[int]:
         """Return the numbers of the rows of an answer; a KeyError if one is not there."""
-        names = ids if self.by_id else content.split(" ")
-        return [self._places[min(k, 1)][name] for k, name in enumerate(names)]
+        return [self._places[k][name] for k, name in enumerate(ids)]
 
-    def changed(self, ids: Sequence[str], content: str) -> dict[int, bool]:
+    def changed(self, rows: Sequence[int], content: str) -> dict[int, bool]:
         """Return for each row of an answer whether it holds something else than it did then.
 
-        Rows that go by their content, or whose answer has no digests, are left out.
+        An answer without digests says nothing about that.
         """
         digests = content.split(" ")
-        if self._contents is None or not self.by_id or len(digests) != len(ids):
+        if self._contents is None or len(digests) != len(rows):
             return {}
-        rows = self.find(ids, content)
-        return {
-            row: self._contents[row] != digest for row, digest in zip(rows, digests, strict=True)
-        }
+        then = zip(rows, digests, strict=True)
+        return {row: self._contents(row) != digest for row, digest in then}
 
 
-def digests(rows: Iterable[bytes]) -> list[str]:
-    """Return a short digest of the content of each row; equal rows are numbered.
-
-    Examples
-    --------
-    >>> a, b, again = digests([b"a", b"b", b"a"])
-    >>> again == a + "-2", len(a)
-    (True, 12)
-    """
-    seen: dict[str, int] = {}
-    found = []
-    for row in rows:
-        name = hashlib.blake2b(row, digest_size=6).hexdigest()
-        seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
-    return found
+def digest(row: bytes) -> str:
+    """Return a short digest of the content of a row."""
+    return hashlib.blake2b(row, digest_size=6).hexdigest()
 
 
-def rows_of_another_table(changed: Mapping[int, bool]) -> list[int]:
+def rows_of_another_table(changed: Mapping[int, bool], *, by_id: bool) -> list[int]:
     """Return the rows that have changed if the table is another one; none if few have.
 
+    Without ids, no row may have changed: a number may mean another row by now.
+
     Examples
     --------
-    >>> rows_of_another_table({3: True, 5: True, 8: False})
+    >>> rows_of_another_table({3: True, 5: True, 8: False}, by_id=True)
     [3, 5]
-    >>> rows_of_another_table({3: True, 5: False, 8: False})
+    >>> rows_of_another_table({3: True, 5: False, 8: False}, by_id=True)
     []
     """
     others = [row for row, other in changed.items() if other]
-    return others if len(others) > max(1.0, _CHANGED * len(changed)) else []
+    return others if not by_id or len(others) > max(1.0, _CHANGED * len(changed)) else []

@@ -37,7 +37,7 @@ from ._questions import (
     RowQuestions,
 )
 from ._records import RecordQuestions, Records
-from ._things import Things
+from ._things import RowThings
 
 # Learn again after so many answers.
 _REFIT_EVERY = 4
@@ -67,7 +67,7 @@ class Setting:
     ----------
     X : ndarray of shape (n, m)
         All points, scaled.
-    things : Things
+    things : RowThings
         What is shown for each row.
     title : str
         Name of the data.
@@ -84,7 +84,7 @@ class Setting:
     """
 
     X: Array
-    things: Things
+    things: RowThings
     title: str
     classes: tuple[str, ...] | None = None
     seed: int = 0

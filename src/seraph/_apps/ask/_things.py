@@ -43,26 +43,6 @@ _LARGEST_PICTURE = 200_000_000  # pixels
 _LARGEST_FILE = 200 * 2**20
 
 
-class Things(Protocol):
-    """What can be shown for each row."""
-
-    def shown(self, row: int) -> bool:
-        """Return whether there is anything to show for a row."""
-        ...
-
-    def card(self, row: int) -> dict[str, Any]:
-        """Return what the page shows for a row, for JSON."""
-        ...
-
-    def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
-        """Return the picture of a row and its media type; None if it has none."""
-        ...
-
-    def sound(self, row: int) -> tuple[Path, str] | None:
-        """Return the sound file of a row and its media type; None if it has none."""
-        ...
-
-
 class Cells(Protocol):
     """A column of text."""
 

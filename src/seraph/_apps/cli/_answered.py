@@ -30,14 +30,7 @@ _POPULATION = 2000
 def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Array:
     """Return the class of each row of a table by ``seraph ask --classes``, None where unknown.
 
-    Parameters
-    ----------
-    table : InputTable
-        The table.
-    path : Path
-        Table with the columns class and row (numbers from 0), or id, if `id_column` is given.
-    id_column : str or None
-        Column of the table with the ids.
+    The file has the columns class and row (numbers from 0), or id, if `id_column` is given.
     """
     answers = read_table(path)
     by_id = id_column is not None and id_column in (table.names or ())
@@ -56,12 +49,9 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
         if not name or name not in place:
             raise ValueError(f"{path}, answer {number}: {table.path} has no row {name!r}.")
         rows.append(place[name])
-    found = rows_by_content(
-        [table], np.array(rows, dtype=np.intp)[:, np.newaxis], answers, "class", by_id=by_id
-    )
+    check_rows([table], np.array(rows, dtype=np.intp)[:, None], answers, "class", by_id=by_id)
     labels = np.full(table.n_rows, None, dtype=object)
-    classes = _answered_cells(answers, "class", "class")
-    labels[found[:, 0]] = [cell_text(label) for label in classes]
+    labels[rows] = [cell_text(label) for label in _answered_cells(answers, "class", "class")]
     return labels
 
 
@@ -71,103 +61,40 @@ def _answered_cells(answers: InputTable, name: str, answer: str) -> list[Any]:
     return list(compress(answers.cells(name).to_pylist(), answered))
 
 
-def rows_by_content(
+def check_rows(
     tables: Sequence[InputTable],
     rows: IntArray,
     answers: InputTable,
     answer: str = "similar",
     *,
     by_id: bool = False,
-) -> IntArray:
-    """Return the rows that answers mean, by what was in them when ``seraph ask`` asked.
+) -> None:
+    """Refuse answers about rows that hold something else than when ``seraph ask`` asked.
 
     It notes a digest of each row, because a row number may mean another row by now, and an id
-    another row of another table.
-
-    Parameters
-    ----------
-    tables : sequence of InputTable
-        The data: one table, or two, whose rows are numbered on.
-    rows : ndarray of int of shape (n_answers, k)
-        Rows of each answer, by number or by id.
-    answers : InputTable
-        The answers; without digests, the numbers hold.
-    answer : str, default="similar"
-        Column that is empty where there is no answer.
-    by_id : bool, default=False
-        Whether ids have found the rows. Then a few of them may have changed; if many have, the
-        answers are about another table and are refused.
-
-    Returns
-    -------
-    ndarray of int of shape (n_answers, k)
-        The rows, where they are now.
+    another row of another table. Answers without digests hold. `rows`, of shape (n_answers, k),
+    were found by number; or by id, and then a few of them may have changed. The rows of a second
+    table are numbered on. The column `answer` is empty where there is no answer.
     """
     if "content" not in (answers.names or ()):
-        return rows
+        return
     cells = [cell_text(cell).split() for cell in _answered_cells(answers, "content", answer)]
-    if len(cells) != len(rows):
-        return rows
-    # A line without a digest for each row has ids, or was typed by hand: its numbers hold.
-    known: BoolArray = np.array([len(cell) == rows.shape[1] for cell in cells], dtype=bool)
-    if not known.any():
-        return rows
-    wanted = [cell for cell, digests in zip(cells, known, strict=True) if digests]
-    said = [name.partition("-")[0] for cell in wanted for name in cell]
-    now = _contents_of(tables, rows[known].ravel())
-    if now == said:
-        return rows
-    if by_id:
-        _check_same_table(tables, rows[known].ravel(), list(map(ne, now, said)), answers)
-        return rows
-    place = {name: row for row, name in enumerate(row_contents(tables))}
-    absent = sum(any(name not in place for name in names) for names in wanted)
-    if absent:
-        raise ValueError(
-            f"{answers.path}: {absent} of its {len(rows)} answers are about rows that are not in "
-            f"{_paths(tables)}: they are about other data, or "
-            "cells have changed since. Give the table that they are about; or remove the column "
-            "'content', if the row numbers are right."
-        )
-    warnings.warn(
-        f"{answers.path}: rows have moved since they were asked about; the answers follow them"
-        + (", but for those without a digest." if not known.all() else "."),
-        stacklevel=2,
-    )
-    found = rows.copy()
-    found[known] = [[place[name] for name in names] for names in wanted]
-    return found
-
-
-def _check_same_table(
-    tables: Sequence[InputTable], rows: IntArray, changed: Sequence[bool], answers: InputTable
-) -> None:
-    """Refuse answers about another table whose rows have the same ids."""
-    known = dict(zip(rows.tolist(), changed, strict=True))
-    others = rows_of_another_table(known)
+    noted = [k for k, cell in enumerate(cells) if len(cell) == rows.shape[1]]
+    if len(cells) != len(rows) or not noted:
+        return
+    known = rows[noted].ravel().tolist()
+    said = [name for k in noted for name in cells[k]]
+    changed = dict(zip(known, map(ne, row_contents(tables, known), said), strict=True))
+    others = rows_of_another_table(changed, by_id=by_id)
     if others:
+        order = "" if by_id else ", with its rows in the same order"
         raise ValueError(
-            f"{answers.path} has answers about another table: {len(others)} of the {len(known)} "
-            f"rows that they are about have other cells in {_paths(tables)}, row {others[0]} "
-            "first. Give the table that they are about. If these are the same things with other "
-            "cells, remove the column 'content'."
+            f"{answers.path} has answers about another table: {len(others)} of the "
+            f"{len(changed)} rows that they are about have other cells in "
+            f"{' or '.join(str(table.path) for table in tables)}, row {others[0]} first. Give the "
+            f"table that they are about{order}. If these are the same things with other cells, "
+            "remove the column 'content'."
         )
-
-
-def _paths(tables: Sequence[InputTable]) -> str:
-    return " or ".join(str(table.path) for table in tables)
-
-
-def _contents_of(tables: Sequence[InputTable], rows: IntArray) -> list[str]:
-    """Return the digests of some rows; rows that are equal have the same."""
-    found = np.empty(len(rows), dtype=object)
-    start = 0
-    for table in tables:
-        own = (rows >= start) & (rows < start + table.n_rows)
-        digests = row_contents([table.take(rows[own] - start)]) if own.any() else []
-        found[own] = [name.partition("-")[0] for name in digests]
-        start += table.n_rows
-    return found.tolist()
 
 
 def test_weights(path: Path | None, n_pairs: int) -> FloatArray | None:

@@ -21,7 +21,6 @@ from ._inspect import inspect
 from ._neighbors import neighbors
 from ._predict import predict
 from ._query import query
-from ._report import report
 from ._transform import transform
 
 
@@ -55,7 +54,7 @@ app = typer.Typer(
     help="Semi-supervised metric learning: learn a distance from a table and a few labels.",
 )
 for _command in (
-    compare, fit, predict, report, transform, export, neighbors, query, ask, duplicates, inspect,
+    compare, fit, predict, transform, export, neighbors, query, ask, duplicates, inspect,
     demo,
 ):  # fmt: skip
     app.command(cls=_Command)(_command)

@@ -16,7 +16,6 @@ import typer
 from . import _options as options
 from ._ask_rows import (
     Column,
-    RowDigests,
     numbers_of,
     row_contents,
     row_ids,
@@ -227,7 +226,7 @@ def _read(request: AskRequest) -> tuple[Setting, list[str], Contents, list[Answe
     )
     named = ids if id_column else None
     earlier = [] if request.pairs is None else _earlier(request.pairs, tables, named)
-    return setting, ids, RowDigests(tables) if id_column else row_contents(tables), earlier
+    return setting, ids, lambda row: row_contents(tables, [row])[0], earlier
 
 
 def _records(
@@ -283,40 +282,27 @@ def _about_texts(error: ValueError, points: InputTable, request: AskRequest) -> 
 def demo_ask(port: int | None = None, *, browser: bool = True) -> None:
     """Ask about handwritten digits that the package ships; keep everything in seraph-demo/."""
     _check_installed()
-    import numpy as np
-    from sklearn.preprocessing import StandardScaler
+    from ..ask._digits import save_demo
 
-    from ..ask._digits import DigitThings, demo_digits
-    from ..ask._session import Setting
-    from ._tables import write_table
-
-    _DEMO.mkdir(exist_ok=True)
     say(f"The demo keeps your answers and its files in {_DEMO.resolve()}; delete it if you like.")
-    X, pixels, _ = demo_digits()
+    data, pictures = save_demo(_DEMO)
     request = AskRequest(
-        data=_DEMO / "digits.npy",
+        data=data,
         output=_DEMO / "answers.csv",
+        show=[str(pictures)],
+        question="Is this the same digit?",
         port=port,
         no_browser=not browser,
     )
-    write_table(request.data, {f"x{k}": column for k, column in enumerate(X.T)})
-    used = "3 principal components of the ink, and the color of the paper: 3"
-    setting = Setting(
-        StandardScaler().fit_transform(X).astype(np.float32),
-        DigitThings(pixels),
-        "Handwritten digits",
-        question="Is this the same digit?",
-        features=[("features", used)],
-    )
-    _serve(request, setting, [str(row) for row in range(len(X))])
+    _serve(request, *_read(request))
 
 
 def _serve(
     request: AskRequest,
     setting: Setting,
     ids: Sequence[str],
-    contents: Contents | None = None,
-    earlier: Sequence[Answer] = (),
+    contents: Contents,
+    earlier: Sequence[Answer],
 ) -> None:
     """Serve the page until the user ends it."""
     from ..ask._answers import AnswerFile, ClassFormat, PairFormat

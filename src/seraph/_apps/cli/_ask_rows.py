@@ -56,33 +56,20 @@ def row_ids(table: InputTable, column: str | None) -> list[str]:
     return ids
 
 
-def row_contents(tables: Sequence[InputTable]) -> list[str]:
-    """Return a digest of each row, all different, which answers find it by when it has no id."""
-    from ..ask._row_names import digests
+def row_contents(tables: Sequence[InputTable], rows: Sequence[int]) -> list[str]:
+    """Return a digest of each of some rows; those of a second table are numbered on."""
+    import numpy as np
 
-    return digests(row for table in tables for row in _rows_as_bytes(table))
+    from ..ask._row_names import digest
 
-
-class RowDigests:
-    """Digests of the rows of one table, or of two, made when they are asked for.
-
-    Parameters
-    ----------
-    tables : sequence of InputTable
-        The tables; the rows of the second are numbered on.
-    """
-
-    def __init__(self, tables: Sequence[InputTable]) -> None:
-        self._tables = tables
-
-    def __getitem__(self, row: int) -> str:
-        import numpy as np
-
-        for table in self._tables:
-            if row < table.n_rows:
-                return row_contents([table.take(np.array([row]))])[0]
-            row -= table.n_rows
-        raise IndexError(row)
+    numbers, start = np.asarray(rows, dtype=np.intp), 0
+    found = np.empty(len(numbers), dtype=object)
+    for table in tables:
+        own = (numbers >= start) & (numbers < start + table.n_rows)
+        if own.any():
+            found[own] = [*map(digest, _rows_as_bytes(table.take(numbers[own] - start)))]
+        start += table.n_rows
+    return found.tolist()
 
 
 def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:

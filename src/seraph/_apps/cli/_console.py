@@ -255,18 +255,9 @@ def show(
     numbers: slice = slice(1, None),
     headed: bool = True,
 ) -> None:
-    """Print a table of text.
+    """Print a table of text: headings first, then the rows; `numbers` are aligned right.
 
-    Parameters
-    ----------
-    rows : sequence of sequences of str or Text
-        Headings first, then the rows. A str is printed as it is; a Text may have a style.
-    title : str
-        Title above the table.
-    numbers : slice, default=slice(1, None)
-        Columns of numbers, aligned right.
-    headed : bool, default=True
-        Whether the headings are printed.
+    A str is printed as it is; a Text may have a style.
     """
     from rich.table import Table
     from rich.text import Text
@@ -338,16 +329,8 @@ def put_table(
 ) -> None:
     """Write a table that is the result itself to a file, or for - to stdout, and nothing else.
 
-    Parameters
-    ----------
-    path : Path
-        The file; - prints CSV, or adds the rows to the JSON object.
-    columns : mapping of str to array-like
-        The table.
-    name : str, default="output"
-        What the JSON object calls the file.
-    like, decimal_comma
-        How text is written: as a table that was read.
+    On stdout it is CSV, or rows of the JSON object; `name` is what that calls the file. Text is
+    written `like` a table that was read.
     """
     from ._tables import STDOUT, csv_bytes, write_table
 

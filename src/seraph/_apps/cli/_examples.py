@@ -13,7 +13,7 @@ from ... import Marks
 from ..._utils._quantities import is_quantity, warn_of_quantity
 from ..._utils._rows import implied_by_classes
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray, computed_once
-from ._answered import answered_classes, rows_by_content, test_weights
+from ._answered import answered_classes, check_rows, test_weights
 from ._rows import sample_rows
 from ._tables import InputTable, labels_of, read_pairs, read_table, unknown_labels
 
@@ -107,24 +107,13 @@ class Examples:
             test_weights(pairs_file, len(pairs)),
             tuple(unlabeled),
         )
-        n_similar, n_dissimilar = examples.count_pairs()
-        if n_similar and not n_dissimilar:
+        if len(examples.class_names) < 2 and similar.all():
             raise ValueError(
-                f"{table.path}: all {n_similar} labeled pairs are similar, so "
-                "nothing keeps points apart: label rows of a second class (-1 means no label), or "
-                "mark pairs that are not alike."
+                f"{table.path}: all labeled pairs are similar, so nothing keeps points apart: "
+                "label rows of a second class (-1 means no label), or mark pairs that are not "
+                "alike."
             )
         return examples
-
-    def count_pairs(self) -> tuple[int, int]:
-        """Return the numbers of similar and of dissimilar pairs, by labels and marks."""
-        marks = self.marks
-        left = ~implied_by_classes(marks.pairs, marks.labels, self.codes)
-        sizes = np.bincount(self.codes[self.codes >= 0])
-        together = int(np.sum(sizes * (sizes - 1) // 2))
-        n_labeled = int(sizes.sum())
-        apart = n_labeled * (n_labeled - 1) // 2 - together
-        return together + int(marks.similar[left].sum()), apart + int((~marks.similar)[left].sum())
 
 
 def _class_codes(labels: Array | None, n: int) -> IntArray:
@@ -157,25 +146,10 @@ def answered_pairs(
     *,
     may_change: bool = True,
 ) -> tuple[IntArray, BoolArray]:
-    """Read the pairs that have been answered, and which of them are similar.
+    """Read the pairs that have been answered, and which of them are similar; see `read_pairs`.
 
-    Parameters
-    ----------
-    tables : sequence of InputTable
-        The data: one table, or two, if a pair has a row of each.
-    path : Path
-        Table of answers; see `read_pairs`.
-    ids : sequence of sequence or None
-        The ids of the rows of each table; None if they have none.
-    may_change : bool, default=True
-        Whether a pair may be answered again in another way.
-
-    Returns
-    -------
-    pairs : ndarray of int of shape (n_pairs, 2)
-        Row numbers; those of a second table go on after those of the first.
-    similar : ndarray of bool of shape (n_pairs,)
-        Which pairs are similar.
+    If a pair has a row of each of two tables, those of the second are numbered on after those of
+    the first. `ids` has the ids of the rows of each table, or None.
     """
     first = tables[0]
     answers = read_table(path)
@@ -190,7 +164,8 @@ def answered_pairs(
     )
     if other is not None:
         pairs[:, 1] += first.n_rows
-    return rows_by_content(tables, pairs, answers, by_id=ids[0] is not None), similar
+    check_rows(tables, pairs, answers, by_id=ids[0] is not None)
+    return pairs, similar
 
 
 def _check_labels(

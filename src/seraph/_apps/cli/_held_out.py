@@ -123,27 +123,9 @@ def held_out_errors(
 ) -> HeldOutErrors | None:
     """Hold out labels a fold at a time, learn from the rest, and classify by a vote.
 
-    Parameters
-    ----------
-    learner : estimator
-        Learner to judge; a copy is fitted for each fold.
-    points : array-like of shape (n, m)
-        All points, scaled.
-    codes : ndarray of int of shape (n,)
-        Class codes, -1 where unknown.
-    marks : Marks
-        Marked pairs.
-    seed : int
-        Seed of the shuffle.
-    after_fold : callable
-        Called after each fold.
-    names : sequence of str, optional
-        Names of the classes.
-
-    Returns
-    -------
-    HeldOutErrors or None
-        None if there is no fold; see `label_folds`.
+    A copy of the learner is fitted for each fold. `codes` are -1 where the class is unknown;
+    `names` has the names of the classes, in the order of their codes. None if no label can be held
+    out.
     """
     points = np.asarray(points)
     guess = most_frequent(codes)
@@ -204,25 +186,8 @@ def held_out_pair_errors(
 ) -> HeldOutErrors | None:
     """Hold out marked pairs a fold at a time, learn from the rest, and tell similar ones apart.
 
-    The threshold is the one that errs least on the other pairs.
-
-    Parameters
-    ----------
-    learner : estimator
-        Learner to judge; a copy is fitted for each fold.
-    points : array-like of shape (n, m)
-        All points, scaled.
-    marks : Marks
-        Marked pairs.
-    seed : int
-        Seed of the shuffle.
-    after_fold : callable
-        Called after each fold.
-
-    Returns
-    -------
-    HeldOutErrors or None
-        None if there are not two similar and two dissimilar pairs.
+    The threshold is the one that errs least on the other pairs. None if there are not two similar
+    and two dissimilar pairs.
     """
     points = np.asarray(points)
     pairs, similar = marks.pairs, marks.similar

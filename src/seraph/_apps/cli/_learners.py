@@ -37,25 +37,11 @@ def make_learner(
     seed: int = 0,
     choose_lam: bool = False,
 ) -> Any:
-    """Make a learner.
+    """Make a learner by its name, in any case.
 
-    Parameters
-    ----------
-    name : str
-        Name of the learner, in any case.
-    options : mapping of str to object
-        Parameters that the user has set by options of their own, such as lam.
-    more : sequence of str, optional
-        Other parameters, each as ``name=value``.
-    seed : int, default=0
-        Seed of a learner that has one, so that the same command gives the same model.
-    choose_lam : bool, default=False
-        Whether to choose lam by cross-validation.
-
-    Returns
-    -------
-    estimator
-        The learner.
+    `options` are parameters that have options of their own, such as lam; `more` are others, each
+    as ``name=value``. The `seed` is for a learner that has one, so that the same command gives the
+    same model. With `choose_lam`, lam is chosen by cross-validation.
 
     Examples
     --------

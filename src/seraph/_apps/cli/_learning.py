@@ -13,19 +13,16 @@ from sklearn.pipeline import Pipeline
 from ..._utils._typing import FloatArray
 from ._answered import tested_pairs
 from ._console import progress_bar
-from ._examples import Examples, marked_pairs
+from ._examples import Examples
 from ._held_out import held_out_errors, held_out_pair_errors, n_folds
 from ._prepare import prepare
-from ._progress import progress_callbacks
 from ._summary import Check, FitSummary, classes_text, count_classes
-from ._tables import labels_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from rich.progress import Progress
 
-    from ._models import Roles, SavedModel
+    from ... import FitState
     from ._requests import FitRequest
-    from ._tables import InputTable
 
 _TOO_FEW_LABELS = (
     "Too few labels to check whether the learned distance is better than the Euclidean one: label "
@@ -34,10 +31,6 @@ _TOO_FEW_LABELS = (
 _TOO_FEW_PAIRS = (
     "Too few marked pairs to check whether the learned distance is better than the Euclidean "
     "one: mark at least two similar and two dissimilar pairs."
-)
-_NOTHING_TO_CHECK = (
-    "Not compared with the Euclidean distance: that needs labels (--label) or marked pairs "
-    "(--pairs)."
 )
 _NOT_ASKED = "Not compared with the Euclidean distance (--no-check)."
 
@@ -48,11 +41,8 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
     verbose = bool(inner.get_params().get("verbose"))
     skipped = _why_not_checked(examples, check=not request.no_check)
     with progress_bar(shown=not verbose) as progress:
-        after_iteration, after_fit = progress_callbacks(
-            progress,
-            total=1 if skipped else 1 + n_folds(examples.codes),
-            tol=float(getattr(inner, "tol", None) or 1e-3),
-        )
+        total = 1 if skipped else 1 + n_folds(examples.codes)
+        after_iteration, after_fit = progress_callbacks(progress, total)
         _set(inner, "callback", after_iteration)
         before, scaled = prepare(examples.table, request)
         seconds = _fit(learner, scaled, examples)
@@ -73,22 +63,24 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
     return FitSummary(model, scaled, examples, check, request.scale, seconds)
 
 
-def summarize_model(
-    fitted: SavedModel, table: InputTable, roles: Roles, pairs: Path | None, seed: int | None
-) -> FitSummary:
-    """Summarize a saved model on a table; with a seed, check copies of its learner there."""
-    if not hasattr(fitted.learner, "components_"):
-        raise ValueError(
-            f"{fitted.path} holds a {type(fitted.learner).__name__}, which has no metric to "
-            "report on."
-        )
-    labels = labels_of(table, roles.label, roles.unlabeled)
-    marked = marked_pairs(table, pairs, roles.id_column)
-    scaled = fitted.points(table, without=[roles.label if table.names else None, roles.id_column])
-    examples = Examples(table.path, table, labels, *marked)
-    skipped = _why_not_checked(examples, check=seed is not None)
-    check = _check(fitted.learner, scaled, examples, skipped, seed=seed or 0)
-    return FitSummary(fitted.estimator, scaled, examples, check, fitted.learned_from.get("scale"))
+def progress_callbacks(
+    progress: Progress, total: int
+) -> tuple[Callable[[FitState], None] | None, Callable[[], None]]:
+    """Return what to call after each iteration and after each of `total` fits.
+
+    They are functions, not methods, because a copy of the learner copies its callback.
+    """
+    task = progress.add_task("learning", total=total)
+
+    def after_iteration(state: FitState) -> None:
+        gap = "" if state.gap is None else f", gap {state.gap:.0e}"
+        said = f"learning, iteration {state.iteration}{gap}, rank {state.rank}"
+        progress.update(task, description=said)
+
+    def after_fit() -> None:
+        progress.advance(task)
+
+    return None if progress.disable else after_iteration, after_fit
 
 
 def _fit(learner: Any, scaled: FloatArray, examples: Examples) -> float:
@@ -129,9 +121,8 @@ def _why_not_checked(examples: Examples, *, check: bool) -> str:
     """Say why the comparison with the Euclidean distance is skipped; empty if it is not."""
     if not check:
         return _NOT_ASKED
-    if examples.labels is None:
-        return "" if len(examples.pairs) else _NOTHING_TO_CHECK
-    return "" if len(count_classes(examples.labels)) > 1 else _TOO_FEW_LABELS
+    few = examples.labels is not None and len(count_classes(examples.labels)) < 2
+    return _TOO_FEW_LABELS if few else ""
 
 
 def _check(
@@ -141,26 +132,24 @@ def _check(
     skipped: str,
     *,
     seed: int,
-    after_fold: Callable[[], object] = lambda: None,
+    after_fold: Callable[[], object],
 ) -> Check:
     """Compute the errors on held-out labels or pairs."""
     if skipped:
         return Check(None, skipped)
-    marks = examples.marks
     if examples.labels is None:
         errors: Any = tested_pairs(
             learner, scaled, examples.pairs, examples.similar, examples.test_weights, seed=seed
         )
         errors = errors or held_out_pair_errors(
-            learner, scaled, marks, seed=seed, after_fold=after_fold
+            learner, scaled, examples.marks, seed=seed, after_fold=after_fold
         )
         return Check(errors, "" if errors else _TOO_FEW_PAIRS)
-    codes = examples.codes
     errors = held_out_errors(
         learner,
         scaled,
-        codes,
-        marks,
+        examples.codes,
+        examples.marks,
         seed=seed,
         after_fold=after_fold,
         names=examples.class_names,

@@ -120,26 +120,12 @@ class SavedModel:
         names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def read_tables(
-        self,
-        paths: Sequence[Path],
-        *,
-        asked: Collection[str | None] = (),
-        decimal_comma: bool = False,
-        encoding: str | None = None,
-        sql: str | None = None,
-    ) -> InputTable:
+    def read_tables(self, paths: Sequence[Path], **options: Any) -> InputTable:
         """Read tables; the encoding is that of the training table if they are no UTF-8."""
         from ._tables import read_tables
 
-        return read_tables(
-            paths,
-            asked=asked,
-            decimal_comma=decimal_comma,
-            encoding=encoding,
-            other_encoding=self.learned_from.get("encoding"),
-            sql=sql,
-        )
+        encoding = self.learned_from.get("encoding")
+        return read_tables(paths, other_encoding=encoding, **options)
 
     def roles(
         self,
@@ -173,12 +159,8 @@ class SavedModel:
     def points(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
         """Return the rows of a table as the learner sees them, after the scaler.
 
-        Parameters
-        ----------
-        table : InputTable
-            Table to take the columns from.
-        without : collection of str or None
-            Columns that are not features. A model fitted without column names takes all others.
+        `without` are columns that are not features: a model fitted without column names takes all
+        others.
         """
         import numpy as np
 
@@ -227,17 +209,7 @@ class SavedModel:
 
 
 def find_row(table: InputTable, text: str, id_column: str | None) -> int:
-    """Return the row that a user means: by its id if there is an id column, or by its number.
-
-    Parameters
-    ----------
-    table : InputTable
-        The table.
-    text : str
-        An id or a row number.
-    id_column : str or None
-        Column of ids.
-    """
+    """Return the row that a user means: by its id if there is an id column, or by its number."""
     if id_column is not None:
         from ._tables import cell_text
 

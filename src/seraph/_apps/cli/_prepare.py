@@ -40,12 +40,7 @@ _WAYS = {
 def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], FloatArray]:
     """Return the fitted steps before the learner, and the points that it learns from.
 
-    Parameters
-    ----------
-    table : InputTable
-        The columns to make features of.
-    request : TableRequest or AskRequest
-        What to do with them.
+    The request says what to do with the columns of the table.
     """
     import numpy as np
     from sklearn.pipeline import Pipeline
@@ -112,10 +107,7 @@ def about_ids(source: object, uses: Mapping[str, str]) -> str:
 def column_rows(uses: Mapping[str, str]) -> list[list[str]]:
     """Say what became of the columns of a table and how to change it, headings first.
 
-    Parameters
-    ----------
-    uses : mapping of str to str
-        ``columns_`` of a `TablePreparer`.
+    `uses` are ``columns_`` of a `TablePreparer`.
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 
@@ -19,14 +19,6 @@ class QueryRequest(ModelRequest):
     n: Annotated[int, typer.Option("-n", min=1, help="Number of pairs.")] = 10
     output: options.TableOutput = None
     pairs: options.PairsFile = None
-    strategy: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="How to choose: entropy (pairs the model is least sure about) or gradient (pairs "
-            "whose answer is expected to change the model most).",
-        ),
-    ] = "entropy"
 
 
 @command
@@ -61,7 +53,6 @@ def query(request: QueryRequest) -> None:
         fitted.learner,
         points,
         request.n,
-        strategy=cast("Any", request.strategy),
         y=labels_of(table, label, unlabeled),
         marks=marks,
     )

@@ -1,25 +1,18 @@
-"""The command ``report``, and the page of a fit: what was learned, and how good it is."""
+"""The page of a fit: what was learned, and how good it is."""
 
 from __future__ import annotations
 
 import base64
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from ..._utils._files import png, render, write_whole
+from ..._utils._files import png, render
 from ..._utils._version import __version__
-from . import _options as options
-from ._console import as_json, brief, command, result, say
-from ._requests import ModelRequest
+from ._console import as_json, brief
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from ._summary import FitSummary
 
@@ -78,53 +71,10 @@ of this page (JSON)</a></p>
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportRequest(ModelRequest):
-    """What `seraph report` is asked for."""
-
-    output: Annotated[Path, typer.Option("--output", "-o", help="Write the page here: .html.")]
-    pairs: options.PairsFile = None
-    no_check: options.NoCheck = False
-    seed: options.Seed = 0
-
-
-@command
-def report(request: ReportRequest) -> None:
-    """Write a page with pictures about a saved model, on the table it learned from or another.
-
-    Without --no-check, the learner is fitted again with labels held out.
-
-    Example: seraph report model.skops data.csv --label class -o report.html
-    """
-    from ._learning import summarize_model
-    from ._tables import check_output
-
-    inputs = (request.model, *request.data, request.pairs)
-    check_output(request.output, (".html", ".htm"), inputs)
-    fitted, table, roles = request.read()
-    seed = None if request.no_check else request.seed
-    summary = summarize_model(fitted, table, roles, request.pairs, seed)
-    write_whole(request.output, fit_report(summary, table.path.name))
-    result(report=str(request.output), **summary.values())
-    say(f"Page: {request.output}")
-
-
 def fit_report(summary: FitSummary, source: str) -> str:
-    """Return the report page of a fit.
+    """Return the report page of a fit to the table `source`: HTML that needs no other file.
 
     A picture that cannot be drawn leaves a line on the page, and a warning.
-
-    Parameters
-    ----------
-    summary : FitSummary
-        The fit.
-    source : str
-        Name of the table it learned from.
-
-    Returns
-    -------
-    str
-        HTML that needs no other file.
     """
     from ._prepare import column_rows
     from ._summary import share_rows
@@ -153,7 +103,7 @@ def _pictures(summary: FitSummary) -> Iterator[dict[str, Any]]:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise ImportError("Pictures need matplotlib: pip install 'seraph-learn[cli]'.") from error
-    for name, heading, caption, draw in (*_plans_of_data(summary), *_plans_of_model(summary)):
+    for name, heading, caption, draw in _plans(summary):
         picture = {"name": name, "heading": heading, "caption": caption, "png": None}
         try:
             picture["png"] = png(draw())
@@ -165,8 +115,8 @@ def _pictures(summary: FitSummary) -> Iterator[dict[str, Any]]:
         yield picture
 
 
-def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
-    from ...plot import DistanceDisplay, EmbeddingDisplay
+def _plans(summary: FitSummary) -> Iterator[_Plan]:
+    from ...plot import DistanceDisplay, EmbeddingDisplay, PosteriorDisplay
 
     learner, X, y = summary.learner, summary.scaled, summary.examples.labels
 
@@ -194,13 +144,6 @@ def _plans_of_data(summary: FitSummary) -> Iterator[_Plan]:
         else "Between rows, in their order; small distances are dark.",
         lambda: DistanceDisplay.from_estimator(learner, X, y, ax=_axes(_WIDE)).figure_,
     )
-
-
-def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
-    from ...plot import PosteriorDisplay
-
-    learner, X, y = summary.learner, summary.scaled, summary.examples.labels
-
     if hasattr(learner, "pair_proba"):
         yield (
             "pairs",
@@ -217,13 +160,6 @@ def _plans_of_model(summary: FitSummary) -> Iterator[_Plan]:
                 ).figure_
             ),
         )
-    yield (
-        "dimensions",
-        "The dimensions of the new space",
-        "Eigenvalues of the metric, as shares of their sum. Each is a dimension of the new "
-        "space: the share of the squared length that is measured along it.",
-        lambda: _draw_spectrum(learner),
-    )
 
 
 def _axes(size: tuple[float, float]) -> Axes:
@@ -248,26 +184,3 @@ def _draw_features(summary: FitSummary) -> Any:
     display.plot(ax=_axes(_WIDE))
     display.axes_[0].set_xlabel("share in the mean squared distance, %")
     return display.figure_
-
-
-def _draw_spectrum(learner: Any) -> Figure | Any:
-    """Draw the eigenvalues as bars, which show even a single one."""
-    import numpy as np
-
-    axes = _axes(_NARROW)
-    learned = np.asarray(learner.learned_components_, dtype=np.float64)
-    lengths = np.linalg.svd(learned, compute_uv=False)
-    shares = 100.0 * lengths**2 / (np.sum(lengths**2) or 1.0)
-    shown = shares[:20]
-    bars = axes.bar(np.arange(1, len(shown) + 1), shown, color="#3182ce", width=0.6)
-    axes.bar_label(bars, fmt="%.0f %%", fontsize=9)
-    axes.set(
-        xlabel="dimension",
-        ylabel="share of the trace, %",
-        ylim=(0, 110),
-        xlim=(0.2, max(4, len(shown)) + 0.8),
-        title=f"rank {len(shares)} of {learned.shape[1]}"
-        + (f", the first {len(shown)} shown" if len(shown) < len(shares) else ""),
-    )
-    axes.locator_params(axis="x", integer=True)
-    return axes.figure

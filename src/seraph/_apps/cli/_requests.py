@@ -90,19 +90,18 @@ class FitRequest(TableRequest):
             "--set",
             metavar="NAME=VALUE",
             help="Any parameter of the learner, such as max_iter=500, n_components=2, n_jobs=-1, "
-            "backend=torch or checkpoint=fit.ckpt (repeatable).",
+            "backend=torch, checkpoint=fit.ckpt, or verbose=1 for a line after each iteration "
+            "(repeatable).",
         ),
     ] = None
     no_check: options.NoCheck = False
-    verbose: Annotated[bool, typer.Option(help="Print a line for each iteration.")] = False
 
     def settings(self) -> dict[str, Any]:
         """Return the parameters of the learner that the options set."""
-        settings: dict[str, Any] = {"verbose": 1} if self.verbose else {}
         if self.lam in ("auto", "cv"):
-            return settings
+            return {}
         try:
-            return {**settings, "lam": float(self.lam)}
+            return {"lam": float(self.lam)}
         except ValueError:
             raise ValueError(f"--lam must be a number, auto or cv; got {self.lam!r}.") from None
 

@@ -49,40 +49,34 @@ class FitSummary:
         Columns, labels and pairs.
     check : Check
         Its comparison with the Euclidean distance.
-    scale : str or None
-        How the features were scaled; None if that is not known.
-    seconds : float or None
-        Duration of the fit; None if the model was loaded.
+    scale : str
+        How the features were scaled.
+    seconds : float
+        Duration of the fit.
     """
 
     model: Any
     scaled: FloatArray
     examples: Examples
     check: Check
-    scale: str | None = None
-    seconds: float | None = None
+    scale: str
+    seconds: float
 
     @property
     def learner(self) -> Any:
         """Last step of the model: the metric learner."""
-        return self.model[-1] if hasattr(self.model, "steps") else self.model
+        return self.model[-1]
 
     @property
     def columns(self) -> dict[str, str]:
         """What became of each column of the table, if a `TablePreparer` knows."""
-        return dict(getattr(self._first, "columns_", {}))
-
-    @property
-    def _first(self) -> Any:
-        return self.model[0] if hasattr(self.model, "steps") else self.model
+        return dict(getattr(self.model[0], "columns_", {}))
 
     @computed_once
     def names(self) -> list[str]:
         """Names of the features as the learner sees them."""
         if getattr(self.model, "feature_names_in_", None) is None:
             return [f"x{k}" for k in range(self.scaled.shape[1])]
-        if self._first is self.learner:
-            return [str(name) for name in self.learner.feature_names_in_]
         return [str(name) for name in self.model[:-1].get_feature_names_out()]
 
     @computed_once
@@ -110,7 +104,7 @@ class FitSummary:
         """Return the column of the table that a feature comes from."""
         if feature in self.columns:
             return feature
-        reading = getattr(self._first, "reading_", {"dates": (), "categories": ()})
+        reading = getattr(self.model[0], "reading_", {"dates": (), "categories": ()})
         starts = {f"{n}.": n for n in reading["dates"]}
         starts |= {f"{n}_": n for n in reading["categories"]}
         origins = [start for start in starts if feature.startswith(start)]
@@ -122,12 +116,9 @@ class FitSummary:
         facts = [["rows", f"{n:,}"]]
         if self.examples.labels is not None:
             facts += class_facts(self.classes)
-        scaling = _SCALINGS.get(self.scale or "")
-        facts.append(["features", f"{m:,}, {scaling}" if scaling else f"{m:,}"])
+        facts.append(["features", f"{m:,}, {_SCALINGS[self.scale]}"])
         facts += learner_facts(self.learner)
-        if self.seconds is not None:
-            facts.append(["time", f"{self.seconds:.2f} s"])
-        return facts
+        return [*facts, ["time", f"{self.seconds:.2f} s"]]
 
     def doubts(self, source: str) -> list[str]:
         """Return what speaks against the model, whatever the check says; `source` is the table."""

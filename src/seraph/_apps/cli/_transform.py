@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from . import _options as options
-from ._console import command, put_table, result, say
+from ._console import command, free_name, put_table, result, say
 
 
 @command
@@ -53,9 +53,7 @@ def transform(
     mapped = np.asarray(fitted.learner.transform(points))
     columns = {} if id_column is None else {id_column: table.cells(id_column)}
     for number, values in enumerate(mapped.T):
-        if f"seraph{number}" in columns:
-            raise ValueError(f"The id column cannot be called {id_column!r}: rename it.")
-        columns[f"seraph{number}"] = values
+        columns[free_name(f"seraph{number}", columns)] = values
     result(n_rows=len(mapped), n_columns=mapped.shape[1])
     put_table(output, columns)
     say(f"{output}: {len(mapped)} rows, {mapped.shape[1]} columns")

@@ -48,11 +48,8 @@ def looks_like_ids(name: str, values: Any) -> str | None:
     'ids, by its name'
     >>> looks_like_ids("age", np.array([7.0, 3.0, 5.0]))
     """
-    array: Array = np.asarray(values)
-    if array.dtype.kind != "f":
-        return None
-    known: FloatArray = array[~np.isnan(array)]
-    if len(known) < 2 or np.any(known != np.floor(known)):
+    known = _whole_numbers(values)
+    if known is None or len(known) < 2:
         return None
     steps = np.diff(known)
     if len(known) >= _FEWEST_ROWS and np.all(steps == 1.0):
@@ -75,11 +72,8 @@ def suspicion(name: str, values: Any) -> str | None:
     'whole numbers, nearly all distinct'
     >>> suspicion("age", np.array([7.0, 3.0, 3.0]))
     """
-    array: Array = np.asarray(values)
-    if array.dtype.kind != "f":
-        return None
-    known: FloatArray = array[~np.isnan(array)]
-    if np.any(known != np.floor(known)):
+    known = _whole_numbers(values)
+    if known is None:
         return None
     if _ID_NAME.search(name):
         return "named like ids"
@@ -97,7 +91,16 @@ def is_code(values: Array) -> bool:
     >>> is_code(np.array([2601.0, np.nan, 3020.0])), is_code(np.array([17.0, 34.0]))
     (True, False)
     """
-    known = values[~np.isnan(values)]
-    if len(known) == 0 or np.any(known != np.floor(known)):
+    known = _whole_numbers(values)
+    if known is None or len(known) == 0:
         return False
     return bool(np.median(np.abs(known)) >= 10 ** (_CODE_DIGITS - 1))
+
+
+def _whole_numbers(values: Any) -> FloatArray | None:
+    """Return the values that are not missing; None unless all of them are whole numbers."""
+    array: Array = np.asarray(values)
+    if array.dtype.kind != "f":
+        return None
+    known: FloatArray = array[~np.isnan(array)]
+    return None if np.any(known != np.floor(known)) else known

@@ -89,12 +89,13 @@ InputTable: TypeAlias = NamedColumns | PlainArray
 def stack(tables: Sequence[InputTable]) -> InputTable:
     """Return one table of the rows of several, in their order.
 
-    Columns are matched by name. A table that lacks one, or has one more, is refused.
+    Columns are matched by name. A table that lacks one, or has one more, is refused, and so are
+    arrays.
     """
     first, *others = tables
     path = Path(f"{first.path} and {len(others)} more")
-    if isinstance(first, PlainArray):
-        return _stacked_arrays(path, tables)
+    if first.names is None or any(table.names is None for table in others):
+        raise ValueError(f"{path}: arrays are not read together: join them in one file.")
     columns: dict[str, list[Any]] = {name: [] for name in first.names}
     for table in tables:
         names = table.names or ()
@@ -111,24 +112,6 @@ def stack(tables: Sequence[InputTable]) -> InputTable:
     # The lines of several files have no common numbers.
     written = first.written._replace(lines=False)
     return NamedColumns(path, stacked, first.decimal_comma, written)
-
-
-def _stacked_arrays(path: Path, tables: Sequence[InputTable]) -> PlainArray:
-    arrays = [table for table in tables if isinstance(table, PlainArray)]
-    first = arrays[0]
-    for table in tables:
-        if (
-            not isinstance(table, PlainArray)
-            or table.X.shape[1] != first.X.shape[1]
-            or (table.y is None) != (first.y is None)
-        ):
-            raise ValueError(
-                f"{table.path} has other columns than {first.path}: tables that are read "
-                "together need the same columns."
-            )
-    y = [table.y for table in arrays if table.y is not None]
-    X = np.concatenate([table.X for table in arrays])
-    return PlainArray(path, X, np.concatenate(y) if y else None)
 
 
 def _stacked(parts: Sequence[Any]) -> Any:

@@ -33,47 +33,24 @@ _BLOCK = 1 << 24
 
 
 def parse_csv(data: bytes, separator: str) -> dict[str, Any]:
-    r"""Return the columns of a text table by name, as pyarrow arrays of text.
+    r"""Return the columns of a text table by name, as pyarrow arrays of text, header left out.
 
-    Parameters
-    ----------
-    data : bytes
-        Content of the file, as `as_utf8` returns it.
-    separator : str
-        Separator between cells.
-
-    Returns
-    -------
-    dict of str to pyarrow.ChunkedArray
-        Columns, in order. No cell is read as a number or as missing yet.
+    `data` is what `as_utf8` returns. No cell is read as a number or as missing yet.
 
     Examples
     --------
-    >>> parse_csv(b"a;b\n1,5;x\n", ";")["a"].to_pylist()
+    >>> parse_csv(b"a;;b\n1,5;x;y\n", ";")["a"].to_pylist()
     ['1,5']
     """
-    names = csv_names(data, separator)
+    names = _names(data, separator)
     n_cells = data.count(separator.encode()) + data.count(b"\n")
     check_memory(max(len(data), 8 * n_cells))
     columns = _columns(data, separator, len(names))
     return {name: column.slice(1) for name, column in zip(names, columns, strict=True)}
 
 
-def csv_names(data: bytes, separator: str) -> list[str]:
-    r"""Return the names in the header of a text table, without reading the rows.
-
-    Parameters
-    ----------
-    data : bytes
-        Content of the file, as `as_utf8` returns it.
-    separator : str
-        Separator between cells.
-
-    Examples
-    --------
-    >>> csv_names(b"a,,b\n1,2,3\n", ",")
-    ['a', 'unnamed_2', 'b']
-    """
+def _names(data: bytes, separator: str) -> list[str]:
+    """Return the names in the header of a text table."""
     try:
         header: list[str] = next((row for row in _rows(data, separator) if row), [])
     except csv.Error as error:
@@ -86,15 +63,7 @@ def csv_names(data: bytes, separator: str) -> list[str]:
 
 
 def as_utf8(data: bytes, encoding: str = "utf-8") -> bytes:
-    """Return a text table as UTF-8 without a byte-order mark; refuse what is no text table.
-
-    Parameters
-    ----------
-    data : bytes
-        Content of the file.
-    encoding : str, default="utf-8"
-        Its encoding, such as latin-1.
-    """
+    """Return a text table as UTF-8 without a byte-order mark; refuse what is no text table."""
     try:
         if codecs.lookup(encoding).name != "utf-8":
             data = data.decode(encoding).encode()
@@ -113,14 +82,7 @@ def as_utf8(data: bytes, encoding: str = "utf-8") -> bytes:
 def guess_encoding(data: bytes, other: str | None, path: Path) -> str:
     """Return the encoding of a text table; warn if it is neither UTF-8 nor UTF-16, nor `other`.
 
-    Parameters
-    ----------
-    data : bytes
-        Content of the file.
-    other : str or None
-        What a table like it was read as; None takes what Windows uses in Western Europe.
-    path : Path
-        File to name in the warning.
+    `other` is what a table like it was read as; None takes what Windows uses in Western Europe.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
 
 from ...._utils._cells._types import columns_of, typed_column
 from ._csv import check_distinct
@@ -17,58 +14,28 @@ _SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def query_database(path: Path, sql: str) -> dict[str, Any]:
-    """Return the result of a query on a SQLite or DuckDB file, which is opened read-only.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    sql : str
-        The query.
-
-    Returns
-    -------
-    dict of str to pyarrow.ChunkedArray
-        Columns by name.
-    """
+    """Return the columns of a query on a SQLite or DuckDB file, which is opened read-only."""
     with path.open("rb") as file:
         is_sqlite = file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
-    return _query_sqlite(path, sql) if is_sqlite else _query_duckdb(str(path), sql, f"{path}")
+    return _query_sqlite(path, sql) if is_sqlite else query_duckdb(str(path), sql, f"{path}")
 
 
-def query_columns(columns: Mapping[str, Any], sql: str, source: str) -> dict[str, Any]:
-    """Return the result of a query on columns, as the table `data`, by DuckDB.
-
-    Parameters
-    ----------
-    columns : mapping of str to pyarrow.ChunkedArray
-        Columns of the table.
-    sql : str
-        The query, such as ``SELECT * FROM data WHERE age > 40``.
-    source : str
-        Name of the table in messages.
-
-    Returns
-    -------
-    dict of str to pyarrow.ChunkedArray
-        Columns by name.
-    """
-    return _query_duckdb(_IN_MEMORY, sql, source, data=pa.table(dict(columns)))
-
-
-_IN_MEMORY = ":memory:"
+IN_MEMORY = ":memory:"
 # A query reads what it is given, not other files or the network.
 _CLOSED: dict[str, Any] = {"enable_external_access": "false", "threads": "1"}
 
 
-def _query_duckdb(database: str, sql: str, source: str, data: Any = None) -> dict[str, Any]:
-    """Return the result of a query on a database, and on the table `data` if there is one."""
+def query_duckdb(database: str, sql: str, source: str, data: Any = None) -> dict[str, Any]:
+    """Return the columns of a query on a database, and on the table `data` if there is one.
+
+    Messages call it `source`.
+    """
     try:
         import duckdb
     except ImportError as error:
         raise ImportError("--sql needs duckdb: pip install 'seraph-learn[cli]'.") from error
     try:
-        connection = duckdb.connect(database, read_only=database != _IN_MEMORY, config=_CLOSED)
+        connection = duckdb.connect(database, read_only=database != IN_MEMORY, config=_CLOSED)
     except duckdb.Error as error:
         raise ValueError(
             f"{source} cannot be read as a SQLite or DuckDB file ({_first_line(error)})."

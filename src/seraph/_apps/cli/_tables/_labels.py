@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ...._utils._cells._table import NamedColumns, advice
 from ...._utils._cells._types import MISSING, NO_LABEL, UNKNOWN, cell_text, quoted
 from ...._utils._typing import Array
-from ...._utils._unknown import MINUS_ONE, has_lost_minus_one, warn_of_signs
+from ...._utils._unknown import MINUS_ONE, warn_of_signs
 from ...._utils._warnings import warn
 from ._arrays import InputTable
 
@@ -23,41 +22,21 @@ def labels_of(
 ) -> Array | None:
     """Return the label of each row, text or None; None if the table has no labels.
 
-    Parameters
-    ----------
-    table : InputTable
-        The table; an array has its labels beside it.
-    name : str or None
-        Column with the labels.
-    unlabeled : collection of str, optional
-        More labels that mean that the class is unknown.
+    An array has its labels beside it. `unlabeled` are more labels that mean an unknown class.
     """
     if not isinstance(table, NamedColumns):
         if name is not None and (name != "y" or table.y is None):
             table.cells(name)
         if table.y is None:
             return None
-        _warn_of_lost_sign(table.y, unlabeled, table.path)
         return as_text(table.y.tolist(), unlabeled, table.path)
-    if name is None:
-        return None
-    cells = table.cells(name)
-    if pa.types.is_unsigned_integer(cells.type):
-        _warn_of_lost_sign(np.asarray(cells.drop_null()), unlabeled, table.path)
-    return as_text(cells.to_pylist(), unlabeled, table.path)
+    return None if name is None else as_text(table.cells(name).to_pylist(), unlabeled, table.path)
 
 
 def as_text(cells: Sequence[Any], unlabeled: Collection[str], path: Path) -> Array:
-    """Return labels as text, None for unlabeled rows: empty cells, and -1.
+    """Return labels as text, None for unlabeled rows: empty cells, -1, and those `unlabeled`.
 
-    Parameters
-    ----------
-    cells : sequence
-        Labels of any type.
-    unlabeled : collection of str
-        More labels that mean that the class is unknown.
-    path : Path
-        File to name in a note about classes that look like unknown ones.
+    Notes about classes that look like unknown ones name the file `path`.
 
     Examples
     --------
@@ -94,6 +73,7 @@ def unknown_labels(table: InputTable, name: str | None) -> list[str]:
     Examples
     --------
     >>> import warnings
+    >>> import pyarrow as pa
     >>> labels = pa.chunked_array([["a", "?", "b", "?", ""]])
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
@@ -113,13 +93,3 @@ def unknown_labels(table: InputTable, name: str | None) -> list[str]:
             '"" for empty cells alone).'
         )
     return found
-
-
-def _warn_of_lost_sign(labels: Array, unlabeled: Collection[str], path: Path) -> None:
-    """Warn of a class that may be what an unsigned type has made of -1."""
-    if has_lost_minus_one(labels) and str(labels.max()) not in unlabeled:
-        warn(
-            f"{path}: the labels are {labels.dtype}, which cannot hold -1, and some are "
-            f"{labels.max()}, which counts as a class. If it stands for -1, add --unlabeled "
-            f"{labels.max()}"
-        )

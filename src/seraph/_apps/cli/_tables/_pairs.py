@@ -27,32 +27,14 @@ def read_pairs(
     is_array: bool = False,
     may_change: bool = False,
 ) -> tuple[IntArray, BoolArray]:
-    r"""Return the pairs that have been answered.
+    r"""Return the pairs that have been answered, by row number, and which of them are similar.
 
-    Parameters
-    ----------
-    table : InputTable
-        Table of pairs. i and j are row numbers, from 0, of the data; similar says whether the two
-        rows are similar: 1 or 0, +1 or -1, true or false, yes or no. If it is empty, the pair
-        has not been answered and is left out. Other columns are ignored.
-    n_rows : int
-        Number of rows of the data.
-    ids : sequence, optional
-        The ids of the rows of the data. If there are columns id_i and id_j, they name the rows,
-        wherever these are in the data now; i and j are ignored.
-    other : (int, sequence or None), optional
-        Number of rows and ids of a second table, if j and id_j are about its rows.
-    is_array : bool, default=False
-        Whether the data are an array, which has no column of ids: i and j then name the rows.
-    may_change : bool, default=False
-        Whether a pair may be answered again in another way. If not, that is refused.
-
-    Returns
-    -------
-    pairs : ndarray of int of shape (n_pairs, 2)
-        Row numbers.
-    similar : ndarray of bool of shape (n_pairs,)
-        Which pairs are similar.
+    `table` has the columns i and j, row numbers from 0 of the data, and similar: 1 or 0, +1 or -1,
+    true or false, yes or no; empty if the pair has not been answered. Other columns are ignored.
+    If the data have `ids`, and the table the columns id_i and id_j, these name the rows, wherever
+    they are now; an array (`is_array`) has no ids. `other` has the number of rows and the ids of a
+    second table, if j and id_j are about its rows. Two answers about one pair that differ are
+    refused, unless they `may_change`.
 
     Examples
     --------

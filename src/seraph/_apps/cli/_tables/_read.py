@@ -22,7 +22,7 @@ from ...._utils._cells._types import columns_of
 from ...._utils._typing import Array
 from ._arrays import InputTable, PlainArray, stack
 from ._csv import as_utf8, check_distinct, guess_encoding, parse_csv, separator_of
-from ._databases import query_columns, query_database
+from ._databases import IN_MEMORY, query_database, query_duckdb
 from ._limits import (
     TooLarge,
     check_columns,
@@ -70,23 +70,9 @@ def read_tables(
 ) -> InputTable:
     """Read one table, or several with the same columns, one below the other.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files, or - for standard input.
-    asked : collection of str or None
-        Columns that a table with names must have.
-    decimal_comma : bool, default=False
-        Whether 1,5 in a text table means one and a half.
-    encoding, other_encoding : str, optional
-        Encoding of a text table, and what to guess if it is none and the table no UTF-8.
-    sql : str, optional
-        Query to run on the tables, which it calls `data`, or on a SQLite or DuckDB file.
-
-    Returns
-    -------
-    InputTable
-        A table with at least one row.
+    `asked` are columns that a table with names must have, `other_encoding` what to guess if the
+    table is no UTF-8. `sql` is run on the tables, which it calls `data`, or on a SQLite or DuckDB
+    file. The table has at least one row.
     """
     table: InputTable
     if sql is not None and len(paths) == 1 and paths[0].suffix.lower() in _DATABASES:
@@ -107,7 +93,8 @@ def read_tables(
                 raise ValueError(
                     f"{table.path}: --sql needs named columns, which an array has not."
                 )
-            columns = query_columns(table.columns, sql, f"{table.path}")
+            data = pa.table(dict(table.columns))
+            columns = query_duckdb(IN_MEMORY, sql, f"{table.path}", data)
             written = table.written._replace(lines=False)
             table = NamedColumns(table.path, columns, decimal_comma, written)
     for name in asked:
@@ -123,22 +110,10 @@ def read_table(
     encoding: str | None = None,
     other_encoding: str | None = None,
 ) -> InputTable:
-    r"""Read a table; raise a ValueError of one line if that fails.
+    r"""Read a table with at least one row; raise a ValueError of one line if that fails.
 
-    Parameters
-    ----------
-    path : Path
-        File whose name ends in one of `KINDS`, or - for standard input. An .npz file holds an
-        array X and, if there are labels, an array y.
-    decimal_comma : bool, default=False
-        Whether 1,5 in a text table means one and a half.
-    encoding, other_encoding : str, optional
-        See `read_tables`.
-
-    Returns
-    -------
-    InputTable
-        A table with at least one row.
+    The name of the file ends in one of `KINDS`, or is - for standard input. An .npz file holds an
+    array X and, if there are labels, an array y. For the options see `read_tables`.
 
     Examples
     --------
@@ -191,10 +166,6 @@ def _about(path: Path) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from None
 
 
-def _separator(kind: str, data: bytes) -> str:
-    return "\t" if kind == ".tsv" else separator_of(data)
-
-
 def _with_rows(table: InputTable) -> InputTable:
     if table.n_rows == 0:
         raise ValueError(f"{table.path} has columns but no rows: add some.")
@@ -216,7 +187,7 @@ def _table(
     if kind == ".npz":
         return PlainArray(path, *_npz_arrays(data))
     if kind in (".csv", ".tsv"):
-        separator = _separator(kind, data)
+        separator = "\t" if kind == ".tsv" else separator_of(data)
         columns = parse_csv(data, separator)
         # Cells with line ends and empty lines make more lines than rows.
         n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
@@ -289,8 +260,10 @@ def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
     with _reading_as(".npz"), zipfile.ZipFile(io.BytesIO(data)) as archive:
         check_memory(sum(entry.file_size for entry in archive.infolist()))
         names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
-        arrays = {
-            name: _load_npy(archive.read(f"{name}.npy")) for name in names if name in ("X", "y")
+        arrays: dict[str, Array] = {
+            name: np.lib.format.read_array(io.BytesIO(archive.read(f"{name}.npy")))
+            for name in names
+            if name in ("X", "y")
         }
     if {"indptr", "indices"} <= {*names}:
         raise ValueError(
@@ -311,11 +284,6 @@ def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
     if y is not None and y.dtype.kind == "S":
         y = y.astype(str)
     return X, y
-
-
-def _load_npy(data: bytes) -> Array:
-    array: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-    return array
 
 
 def _checked_features(X: Array) -> Array:

@@ -9,7 +9,6 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,27 +32,13 @@ _FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+(e[+-]?\d+)?$)")
 def check_output(
     path: Path, kinds: tuple[str, ...] = _TABLES, inputs: Iterable[Path | None] = ()
 ) -> None:
-    """Refuse an output file that cannot be written, before any work is done.
-
-    Parameters
-    ----------
-    path : Path
-        File to write; an existing file may be replaced.
-    kinds : tuple of str, optional
-        Allowed suffixes.
-    inputs : iterable of Path, optional
-        Input files, which must not be replaced.
-    """
+    """Refuse, before any work is done, a file that cannot be written or would replace an input."""
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name a file in it.")
     kind_of(path, kinds)
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
         raise ValueError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
-    with suppress(FileNotFoundError):
-        path.lstat()  # the system refuses a name that is too long
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is not a plain file: choose another name.")
     if path.exists() and any(p is not None and p.exists() and p.samefile(path) for p in inputs):
         raise ValueError(f"{path} is an input and would be replaced: choose another name.")
     if not os.access(folder, os.W_OK):
@@ -67,22 +52,7 @@ def write_table(
     *,
     decimal_comma: bool = False,
 ) -> Path:
-    """Write columns of equal length as a table, in the format of the suffix.
-
-    Parameters
-    ----------
-    path : Path
-        File to write: .csv, .tsv (also .gz), .jsonl, .parquet, .feather or .npy.
-    columns : mapping of str to array-like
-        Columns by name.
-    like, decimal_comma
-        See `csv_bytes`.
-
-    Returns
-    -------
-    Path
-        `path`.
-    """
+    """Write columns of equal length as a table, in the format of the suffix; see `csv_bytes`."""
     kind = kind_of(path, _TABLES)
     out = io.BytesIO()
     if kind == ".npy":
@@ -109,16 +79,7 @@ def write_table(
 def csv_bytes(
     columns: Mapping[str, Any], like: Written | None = None, *, decimal_comma: bool = False
 ) -> bytes:
-    r"""Return columns as a text table; numbers keep all their digits.
-
-    Parameters
-    ----------
-    columns : mapping of str to array-like
-        Columns by name.
-    like : Written, optional
-        How to write it: as the table that the columns come from was written, for example.
-    decimal_comma : bool, default=False
-        Whether numbers get a decimal comma. Text stays as it is.
+    r"""Return columns as a text table, written `like` another; numbers keep all their digits.
 
     Examples
     --------
