@@ -205,12 +205,6 @@ class Learning:
             weights, units = np.ones(len(pairs)), pairs
         return compare(*self.distances(pairs), same, weights, units, watched)
 
-    def remember(self, earlier: Learning) -> None:
-        """Put what another model of these rows has noted after fewer answers before our own."""
-        if self._past:
-            first = self._past[0].answers
-            self._past = [m for m in earlier._past if m.answers < first] + self._past
-
     def distances(self, pairs: IntArray) -> tuple[Array, Array]:
         """Return the learned and the Euclidean distances of pairs of rows.
 
