@@ -134,10 +134,9 @@ def test_another_table_with_the_same_ids_does_not_adopt_the_answers(run):
     assert "answers.csv has answers about another table" in done.err
     assert "choose another file with -o" in done.err
     assert Path("answers.csv").read_text() == before
-    for how in (("fit", "-o", "m.skops"), ("ask", "-o", "new.csv")):
-        done = seraph(how[0], "other.csv", "--id", "id", "--pairs", "answers.csv", *how[1:])
-        assert_refused(done)
-        assert "answers.csv has answers about another table" in done.err
+    done = seraph("fit", "other.csv", "--id", "id", "--pairs", "answers.csv", "-o", "m.skops")
+    assert_refused(done)
+    assert "answers.csv has answers about another table" in done.err
 
 
 def test_classes_of_another_table_with_the_same_ids_are_refused(run):
@@ -309,18 +308,6 @@ def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     assert n_marked == (66 if classes else 12)  # the test's answers are learned from, too
 
 
-def test_earlier_answers_are_taken_over_once(run):
-    pd.DataFrame({"i": [0, 1], "j": [3, 2], "similar": ["yes", "no"]}).to_csv(
-        "earlier.csv", index=False
-    )
-    arguments = ("ask", "table.csv", "--id", "file", "--pairs", "earlier.csv")
-    run(*arguments, n=2)
-    run(*arguments, n=2)
-    found = pd.read_csv("answers.csv")
-    assert len(found) == 6
-    assert found.loc[0, ["i", "j", "similar", "id_i", "id_j"]].tolist() == [0, 3, 1, "p0", "p3"]
-
-
 def test_rows_of_many_are_fitted_by_a_sample(run, monkeypatch):
     asked = ("ask", "table.csv", "--id", "file", "--drop", "note")
     assert "--sample" not in learn(run(*asked))
@@ -417,7 +404,6 @@ REFUSED = [
     ("table.csv -o answers.txt", "must end in .csv"),
     ("table.csv -o table.csv", "is an input and would be replaced"),
     ("table.csv -o other.csv", "is not a file of answers"),
-    ("table.csv --classes a --pairs few.csv", "leave out --classes"),
     ("table.csv --classes " + "x" * 61, "1 to 60 characters"),
     ("table.csv --port 0", "Invalid value"),
     ("table.csv --against few.csv", "--against has a meaning only with --duplicates"),
