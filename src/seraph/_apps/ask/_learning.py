@@ -37,15 +37,7 @@ _WATCHED = 2000
 
 @dataclass(frozen=True)
 class Labels:
-    """What the answers say, as arguments of ``fit`` after X.
-
-    Parameters
-    ----------
-    pairs, same : ndarray
-        Answered pairs, and which are the same.
-    codes : dict of int to int
-        Class code of each named row.
-    """
+    """What the answers say, as arguments of ``fit`` after X: pairs, or class codes of rows."""
 
     pairs: IntArray
     same: BoolArray

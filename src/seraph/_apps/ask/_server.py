@@ -217,19 +217,9 @@ def _parsed(body: bytes, fields: dict[str, type]) -> dict[str, Any]:
 
 
 class Server:
-    """A server on this machine, for one session.
+    """A server on this machine, for one session; on any port that is free, unless one is given.
 
-    Parameters
-    ----------
-    session : Session
-        What it serves.
-    port : int, optional
-        Port; by default any that is free.
-
-    Attributes
-    ----------
-    address : str
-        Address of the page, with the token.
+    Its `address` is that of the page, with the token.
     """
 
     def __init__(self, session: Session, port: int | None = None) -> None:
