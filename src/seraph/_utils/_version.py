@@ -14,7 +14,7 @@ __version__ = "1.0.0rc1"
 _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib", "skops", "rapidfuzz", "safetensors", "skl2onnx", "onnx", "onnxruntime", "jinja2",
-    "starlette", "uvicorn", "pillow", "typer", "rich", "pandas", "polars", "pyarrow",
+    "starlette", "uvicorn", "h11", "pillow", "typer", "rich", "pandas", "polars", "pyarrow",
     "python-calamine", "duckdb", "psutil", "numba", "torch", "dask",
 )  # fmt: skip
 
