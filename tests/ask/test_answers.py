@@ -194,14 +194,6 @@ def test_only_one_session_at_a_time_writes_to_a_file(path):
     assert read(path) == SOME[:1]
 
 
-def test_earlier_answers_are_added_once(path):
-    write(path, [Answer((0, 1), False)])
-    with opened(path) as file:
-        assert file.add_earlier(SOME) == 2
-        assert file.add_earlier(SOME) == 0
-        assert file.answers == [Answer((0, 1), False), *SOME[1:]]
-
-
 def test_the_lock_of_windows_is_behind_the_end_of_the_file(path, monkeypatch):
     taken = []
 

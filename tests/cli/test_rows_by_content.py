@@ -50,7 +50,6 @@ def test_answers_about_other_rows_are_refused_by_every_command(folder, data):
     for command, (option, name) in (
         (["fit", data, "--no-check"], LEARN[0]),
         (["fit", data, "--no-check"], LEARN[1]),
-        (["ask", data, "--no-browser"], LEARN[0]),
         (["duplicates", data], LEARN[0]),
         (["predict", "m.skops", data], LEARN[1]),
     ):

@@ -202,14 +202,6 @@ class AnswerFile:
             answer = replace(answer, times=old.times + 1)
         self._rewrite([*answers, answer], [*when, _now()])
 
-    def add_earlier(self, answers: Iterable[Answer]) -> int:
-        """Add those answers whose rows have no answer yet; return how many."""
-        known = {answer.rows for answer in self.answers}
-        new = {answer.rows: answer for answer in answers if answer.rows not in known}
-        for answer in new.values():
-            self.add(answer)
-        return len(new)
-
     def undo(self) -> Answer | None:
         """Take the last answer back; None if there is none."""
         if not self.answers:

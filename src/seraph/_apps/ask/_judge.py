@@ -26,15 +26,7 @@ CLOSE = 0.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate with its 95 % interval.
-
-    Parameters
-    ----------
-    value : float
-        Estimate.
-    low, high : float
-        95 % interval.
-    """
+    """An estimate, and the ends of its 95 % interval."""
 
     value: float
     low: float
@@ -107,15 +99,7 @@ def _variance(theta: float, m: float, n: float) -> float:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the test says about two distances.
-
-    Parameters
-    ----------
-    learned, euclidean : Estimate
-        The AUC of the learned distance, and of the Euclidean one.
-    difference : Estimate
-        How much larger that of the learned distance is.
-    """
+    """What the test says about two distances: their AUCs, and the difference."""
 
     learned: Estimate
     euclidean: Estimate
@@ -269,15 +253,7 @@ def steadiness(before: Array, after: Array) -> float:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do next.
-
-    Parameters
-    ----------
-    text : str
-        The advice.
-    stop : bool, default=False
-        Whether this is a good moment to stop.
-    """
+    """What to do next; `stop` says whether this is a good moment to stop."""
 
     text: str
     stop: bool = False

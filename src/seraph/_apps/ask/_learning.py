@@ -37,15 +37,7 @@ _WATCHED = 2000
 
 @dataclass(frozen=True)
 class Labels:
-    """What the answers say, as arguments of ``fit`` after X.
-
-    Parameters
-    ----------
-    pairs, same : ndarray
-        Answered pairs, and which are the same.
-    codes : dict of int to int
-        Class code of each named row.
-    """
+    """What the answers say, as arguments of ``fit`` after X: pairs, or class codes of rows."""
 
     pairs: IntArray
     same: BoolArray
@@ -204,12 +196,6 @@ class Learning:
         if labels.codes:
             weights, units = np.ones(len(pairs)), pairs
         return compare(*self.distances(pairs), same, weights, units, watched)
-
-    def remember(self, earlier: Learning) -> None:
-        """Put what another model of these rows has noted after fewer answers before our own."""
-        if self._past:
-            first = self._past[0].answers
-            self._past = [m for m in earlier._past if m.answers < first] + self._past
 
     def distances(self, pairs: IntArray) -> tuple[Array, Array]:
         """Return the learned and the Euclidean distances of pairs of rows.

@@ -22,13 +22,7 @@ _PLANE = 8  # dimensions that the map of the records is made from
 
 @dataclass(frozen=True)
 class Records:
-    """What sets records apart from other rows.
-
-    Parameters
-    ----------
-    finder : DuplicateFinder
-        The finder, fitted to the records.
-    """
+    """What sets records apart from other rows: a finder that is fitted to them."""
 
     finder: DuplicateFinder
 
@@ -66,19 +60,7 @@ class Records:
 
 
 class RecordQuestions(PairQuestions):
-    """Questions about neighboring records.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        All records, as points.
-    rows : ndarray of int
-        Rows that can be shown.
-    rng : numpy Generator
-        For the samples.
-    records : Records
-        Their neighbors.
-    """
+    """Questions about neighboring records; see `Questions` for the other parameters."""
 
     def __init__(self, X: Array, rows: Array, rng: np.random.Generator, records: Records) -> None:
         super().__init__(X, rows, rng)

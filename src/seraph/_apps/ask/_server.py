@@ -247,21 +247,10 @@ class _Connection(H11Protocol):
 
 
 class Server:
-    """A server on this machine, for one session.
+    """A server on this machine, for one session; on any port that is free, unless one is given.
 
-    Parameters
-    ----------
-    session : Session
-        What it serves.
-    port : int, optional
-        Port; by default any that is free.
-    patience : float, default=20.0
-        Seconds until a connection is closed on which no whole request comes.
-
-    Attributes
-    ----------
-    address : str
-        Address of the page, with the token.
+    Its `address` is that of the page, with the token. A connection on which no whole request comes
+    is closed after `patience` seconds.
     """
 
     def __init__(self, session: Session, port: int | None = None, patience: float = 20.0) -> None:

@@ -6,8 +6,8 @@ worker thread::
     answer -> file -> next question          (request)
            -> refit -> picture, questions    (worker, every few answers)
 
-A session that goes on learns from all answers first. Then the worker judges the models on the way
-there once more, so that the chart and the advice know of them.
+A session that goes on judges a few models on the way to its answers once more, so that the chart
+and the advice know of them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from ._things import RowThings
 # Learn again after so many answers.
 _REFIT_EVERY = 4
 # Models on the way to the answers of an earlier run that are judged again.
-_MOST_PAST = 20
+_MOST_PAST = 12
 # Questions kept ready, and how many of them the browser may have loaded already.
 _READY, _LOADED = 5, 3
 # A question that was put off comes back after so many answers.
@@ -121,12 +121,7 @@ class Session:
             )
         rng = np.random.default_rng([setting.seed, len(file.answers)])
         self._questions = _questions(setting, rows, rng)
-        self._learning, self._earlier = (
-            Learning(setting.X, setting.seed, setting.records) for _ in range(2)
-        )
-        n_answers = len(file.answers)
-        step = max(_REFIT_EVERY, -(-n_answers // _MOST_PAST))
-        self._recalled = deque(range(step, n_answers, step))
+        self._learning = Learning(setting.X, setting.seed, setting.records)
         self._classes = list(setting.classes or ())
         self._pool: deque[Question] = deque()
         self._queue: deque[Question] = deque()
@@ -275,9 +270,7 @@ class Session:
     def wait(self, timeout: float = 120.0) -> bool:
         """Wait until the model has learned from the latest answers; for tests and scripts."""
         with self._lock:
-            return self._lock.wait_for(
-                lambda: not (self._busy or self._due() or self._recalled), timeout
-            )
+            return self._lock.wait_for(lambda: not (self._busy or self._due()), timeout)
 
     # Helpers; the lock is held
 
@@ -407,23 +400,19 @@ class Session:
     def _work(self) -> None:
         while True:
             with self._lock:
-                self._lock.wait_for(lambda: self._closed or self._due() or self._recalled)
+                self._lock.wait_for(lambda: self._closed or self._due())
                 if self._closed:
                     return
                 answers = list(self.file.answers)
-                due = self._due()
-                if due:
-                    self._fitted = answers
-                else:
-                    answers = answers[: self._recalled.popleft()]
+                is_first = self._fitted is None
+                self._fitted = answers
                 self._busy = True
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # the fit at the end warns
-                    if due:
-                        self._learn(answers)
-                    else:
+                    if is_first:
                         self._recall(answers)
+                    self._learn(answers)
             except Exception as error:  # a refit that fails must not end the session
                 self._failure = f"Learning failed ({error}); your answers are kept."
             finally:
@@ -457,11 +446,11 @@ class Session:
                 self._top_up()
 
     def _recall(self, answers: Sequence[Answer]) -> None:
-        """Judge a model on the way to the answers of an earlier run; show all when done."""
-        self._earlier.refit(answers)
-        with self._lock:
-            if not self._recalled:
-                self._learning.remember(self._earlier)
+        """Judge models on the way to the answers of an earlier run."""
+        step = max(_REFIT_EVERY, -(-len(answers) // _MOST_PAST))
+        for n in range(step, len(answers), step):
+            if not self._closed:
+                self._learning.refit(answers[:n])
 
 
 def _questions(setting: Setting, rows: Array, rng: np.random.Generator) -> Questions:

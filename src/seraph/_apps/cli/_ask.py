@@ -26,7 +26,6 @@ from ._console import command, notes, print_now, result, say
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array
-    from ..ask._answers import Answer
     from ..ask._finish import Finish
     from ..ask._records import Records
     from ..ask._row_names import Contents
@@ -84,7 +83,6 @@ class AskRequest:
             "row."
         ),
     ] = None
-    pairs: options.PairsFile = None
     classes: Annotated[
         str | None,
         typer.Option(
@@ -133,11 +131,9 @@ class AskRequest:
                 "row each, such as vectors from a model that embeds images; the folder is what to "
                 f"show: seraph ask vectors.csv --id file --show {self.data}"
             )
-        check_output(self.output, (".csv",), (self.data, self.table, self.pairs, self.against))
+        check_output(self.output, (".csv",), (self.data, self.table, self.against))
         if self.against is not None and not self.duplicates:
             raise ValueError("--against has a meaning only with --duplicates.")
-        if self.classes is not None and self.pairs is not None:
-            raise ValueError("--pairs holds answers about pairs: leave out --classes, or --pairs.")
         if self.duplicates and (given := self._given(_NOT_OF_RECORDS)):
             raise ValueError(
                 f"{next(iter(given))} has no meaning with --duplicates: leave one of them out."
@@ -184,8 +180,8 @@ def ask(request: AskRequest) -> None:
     _serve(request, *asked)
 
 
-def _read(request: AskRequest) -> tuple[Setting, list[str], Contents, list[Answer]]:
-    """Read the tables; return what to ask about, its ids and digests, and earlier answers."""
+def _read(request: AskRequest) -> tuple[Setting, list[str], Contents]:
+    """Read the tables; return what to ask about, and the ids and digests of its rows."""
     from ..ask._session import Setting, check_class
     from ..ask._things import Folder, RowThings
     from ._record_columns import check_records
@@ -224,9 +220,7 @@ def _read(request: AskRequest) -> tuple[Setting, list[str], Contents, list[Answe
         question=request.question or "",
         features=features,
     )
-    named = ids if id_column else None
-    earlier = [] if request.pairs is None else _earlier(request.pairs, tables, named)
-    return setting, ids, lambda row: row_contents(tables, [row])[0], earlier
+    return setting, ids, lambda row: row_contents(tables, [row])[0]
 
 
 def _records(
@@ -302,7 +296,6 @@ def _serve(
     setting: Setting,
     ids: Sequence[str],
     contents: Contents,
-    earlier: Sequence[Answer],
 ) -> None:
     """Serve the page until the user ends it."""
     from ..ask._answers import AnswerFile, ClassFormat, PairFormat
@@ -314,7 +307,6 @@ def _serve(
     by_id = request.id_column is not None
     with AnswerFile(request.output, ids, form, contents, n_first, by_id=by_id) as file:
         n_before = len(file.answers)
-        file.add_earlier(earlier)
         finish = _finish(request, len(setting.X))
         session = Session(setting, file, finish)
         try:
@@ -389,17 +381,3 @@ def _check_installed() -> None:
     for package in ("starlette", "uvicorn", "PIL", "jinja2"):
         if find_spec(package) is None:
             raise ImportError("The page needs more packages: pip install 'seraph-learn[ask]'.")
-
-
-def _earlier(path: Path, tables: Sequence[InputTable], ids: Sequence[str] | None) -> list[Answer]:
-    """Return the answers of an earlier file, by ids if it has them."""
-    from ..ask._answers import Answer
-    from ._examples import answered_pairs
-
-    n = tables[0].n_rows
-    named = [None, None] if ids is None else [ids[:n], ids[n:]]
-    pairs, same = answered_pairs(tables, path, named)
-    return [
-        Answer((min(pair), max(pair)), bool(alike))
-        for pair, alike in zip(pairs.tolist(), same, strict=True)
-    ]

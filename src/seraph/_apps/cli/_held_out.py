@@ -87,15 +87,6 @@ def label_folds(codes: IntArray, marks: Marks, *, seed: int) -> list[Fold]:
     labels. Marked pairs that contain them are held out too, since a pair says something about the
     class of its rows. There is no fold if no class has two labels, so that no neighbor could be
     right, or if nothing would be left to learn from.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n,)
-        Class codes, -1 where unknown.
-    marks : Marks
-        Marked pairs.
-    seed : int
-        Seed of the shuffle.
     """
     dealt = []
     for held in folds(codes, seed, n_folds(codes)):

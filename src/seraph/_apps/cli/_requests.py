@@ -120,13 +120,7 @@ class ModelRequest:
     sql: options.Sql = None
 
     def read(self, *, labeled: bool = True) -> tuple[SavedModel, InputTable, Roles]:
-        """Read the model and the table, and say what its columns are for.
-
-        Parameters
-        ----------
-        labeled : bool, default=True
-            Whether the label column is one of this table.
-        """
+        """Read the model and the table (`labeled` or not), and say what its columns are for."""
         from ._models import SavedModel
 
         fitted = SavedModel.read(self.model)

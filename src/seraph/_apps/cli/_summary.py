@@ -21,15 +21,7 @@ _LISTED, _FEATURES = 8, 40
 
 
 class Check(NamedTuple):
-    """The comparison of a learner with the Euclidean distance.
-
-    Parameters
-    ----------
-    errors : HeldOutErrors or None
-        Errors on held-out labels or pairs.
-    skipped : str
-        Why there are none.
-    """
+    """The comparison of a learner with the Euclidean distance; or why it was `skipped`."""
 
     errors: HeldOutErrors | None
     skipped: str = ""
