@@ -6,8 +6,8 @@ import pytest
 
 from seraph import load
 from seraph._apps.cli._tables import read_pairs, read_table
-from tests.cli.test_commands import wine_frame
 from tests.helpers.command import assert_refused, ok, seraph
+from tests.helpers.wines import wine_frame
 
 
 @pytest.fixture(scope="module")
