@@ -357,10 +357,20 @@ def test_everything_can_be_asked(path):
         assert opened.state()["question"] is not None
 
 
-@pytest.mark.parametrize("value", ["yes", "", "class:a"])
-def test_only_three_answers_are_known(path, value):
-    with session(path, X) as opened, pytest.raises(Refused, match="same, different or unsure"):
-        opened.answer(opened.state()["question"]["key"], value)
+@pytest.mark.parametrize(
+    ("classes", "values", "said"),
+    [
+        (None, ["yes", "", "class:a"], "same, different or unsure"),
+        (("a",), ["same", "class:", "class:  ", "class:" + "x" * 61, "class:a\nb"], None),
+    ],
+    ids=["pairs", "classes"],
+)
+def test_only_answers_to_the_question_are_taken(path, classes, values, said):
+    with session(path, X, classes=classes) as opened:
+        for value in values:
+            with pytest.raises(Refused, match=said):
+                opened.answer(opened.state()["question"]["key"], value)
+        assert opened.file.answers == []
 
 
 # Classes
@@ -382,16 +392,6 @@ def test_rows_are_named_and_the_classes_are_learned_from(path):
     assert roc_auc_score(y[i] == y[j], -distances) > 0.9
     with session(path, X, classes=()) as opened:
         assert set(opened.state()["classes"]) == {"a", "b", "c"}
-
-
-@pytest.mark.parametrize(
-    "value", ["same", "class:", "class:  ", "class:" + "x" * 61, "class:a\nb"]
-)
-def test_what_cannot_be_a_class_is_refused(path, value):
-    with session(path, X, classes=("a",)) as opened:
-        with pytest.raises(Refused):
-            opened.answer(opened.state()["question"]["key"], value)
-        assert opened.file.answers == []
 
 
 def test_the_number_of_classes_is_limited(path, monkeypatch):

@@ -3,78 +3,21 @@
 import csv
 import html
 import re
-import shlex
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_wine
 from sklearn.neighbors import NearestNeighbors
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 import seraph as package
 from seraph import SERAPH, MetricClassifier, load, save
-from seraph._apps.cli import _export, _fit, _inspect, _neighbors, _query, _transform
-from seraph._apps.cli._app import app
 from seraph.classic import Euclidean
-from tests.helpers.command import assert_refused, ok, refusal, seraph
-from tests.helpers.quick import few
-
-CULTIVARS = np.array(["barolo", "grignolino", "barbera"])
-FEATURES = ["alcohol", "ash", "hue", "proline", "flavanoids"]
-
-
-def wine_frame():
-    """Sixty wines with a name, a remark, five features and twelve labels."""
-    frame = load_wine(as_frame=True).frame.sample(60, random_state=0).reset_index(drop=True)
-    classes = CULTIVARS[frame["target"]]
-    few = np.concatenate([np.flatnonzero(classes == c)[:4] for c in CULTIVARS])
-    table = frame[FEATURES].copy()
-    table.insert(0, "name", [f"W{k:02d}" for k in range(len(frame))])
-    table["remarks"] = "good, even\nvery good"
-    table["class"] = [c if k in few else "" for k, c in enumerate(classes)]
-    table["truth"] = classes
-    return table
-
-
-def answers(frame, rows):
-    truth = frame["truth"].to_numpy()
-    return [{"i": i, "j": j, "similar": int(truth[i] == truth[j])} for i, j in rows]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """A folder with a table, a table of pairs, and a model of the former."""
-    folder = tmp_path_factory.mktemp("cli")
-    frame = wine_frame()
-    frame.drop(columns="truth").to_csv(folder / "data.csv", index=False)
-    frame.drop(columns=["truth", "class"]).to_csv(folder / "new.csv", index=False)
-    some = [(0, 1), (2, 9), (3, 30), (40, 41), (5, 59), (7, 20)]
-    pd.DataFrame(answers(frame, some)).to_csv(folder / "pairs.csv", index=False)
-    done = seraph(
-        "fit", folder / "data.csv", "--label", "class", "--id", "name", "--drop", "remarks",
-        "-o", folder / "model.skops",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    return folder
-
-
-@pytest.fixture
-def folder(made, tmp_path, monkeypatch):
-    """A copy of it to work in."""
-    for path in made.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-FIT = ["fit", "data.csv", "--label", "class", "--id", "name", "--drop", "remarks"]
-
+from tests.helpers.command import ok, refusal
+from tests.helpers.wines import FEATURES, FIT, wine_frame
 
 # fit
 
@@ -119,12 +62,7 @@ def test_fit_says_what_was_learned(folder):
         r"Model: m.skops",
     ):
         assert re.search(text, out), text
-    assert all(name in out for name in FEATURES)
-
-
-def test_the_shares_of_the_features_are_those_of_the_metric(folder):
-    out = ok(*FIT, "-o", "m.skops", "--no-check").out
-    diagonal = np.diag(load("m.skops")[-1].get_mahalanobis_matrix())  # of variance 1, all of them
+    diagonal = np.diag(learner.get_mahalanobis_matrix())  # the features have variance 1
     for name, share in zip(FEATURES, diagonal / diagonal.sum(), strict=True):
         assert re.search(rf"{name}\W+{100 * share:.1f} %", out)
 
@@ -209,9 +147,8 @@ def test_columns_are_matched_by_name_and_rows_keep_their_order(folder):
 
 def test_a_model_of_named_columns_refuses_an_array(folder):
     np.save("x.npy", pd.read_csv("data.csv")[FEATURES].to_numpy())
-    done = seraph("transform", "model.skops", "x.npy")
-    assert_refused(done)
-    assert "x.npy is an array, and the model in model.skops was fitted on columns" in done.err
+    err = refusal("transform", "model.skops", "x.npy")
+    assert "x.npy is an array, and the model in model.skops was fitted on columns" in err
 
 
 def test_a_model_without_names_takes_any_table_of_its_width(folder):
@@ -222,7 +159,7 @@ def test_a_model_without_names_takes_any_table_of_its_width(folder):
     named = ok("transform", "m.skops", "plain.csv", "--id", "name").out
     without = [line.split(",", 1)[1] for line in named.splitlines()]
     assert without == ok("transform", "m.skops", "x.npz").out.splitlines()
-    assert_refused(seraph("transform", "m.skops", "pairs.csv"))
+    refusal("transform", "m.skops", "pairs.csv")
 
 
 # neighbors
@@ -328,6 +265,15 @@ def test_models_that_python_saved_can_be_used():
         assert "What matters" in ok("inspect", name).out
     assert "p(similar)" in ok("neighbors", "bare.skops", "plain.csv", "--row", "0").out
     assert "p(similar)" not in ok("neighbors", "euclidean.skops", "plain.csv", "--row", "0").out
+
+
+def test_the_shares_of_a_model_from_python_are_those_of_its_metric(tmp_path, wine):
+    model = make_pipeline(StandardScaler(), SERAPH()).fit(*wine[:2])
+    out = ok("inspect", save(model, tmp_path / "model.skops")).out
+    diagonal = np.diag(model[-1].get_mahalanobis_matrix())
+    shares = 100 * diagonal / diagonal.sum()
+    for k in np.argsort(-shares)[:5]:
+        assert re.search(rf"x{k}\W+{shares[k]:.1f} %", out)
 
 
 @pytest.mark.usefixtures("from_python")
@@ -452,16 +398,18 @@ def test_bad_input_ends_with_one_line_and_code_2(arguments, message, folder):
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"),
+    ("columns", "message"),
     [
-        ([""] * 60, "none of its 60 rows has a label in 'class'"),
-        (["a", *[""] * 59], "1 of its 60 rows has a label"),
-        (["a"] * 5 + ["-1"] * 55, "all labeled pairs are similar.*second class"),
+        ({"class": [""] * 60}, "none of its 60 rows has a label in 'class'"),
+        ({"class": ["a", *[""] * 59]}, "1 of its 60 rows has a label"),
+        ({"class": ["a"] * 5 + ["-1"] * 55}, "all labeled pairs are similar.*second class"),
+        (dict.fromkeys(FEATURES, 1.0), "the same value in all rows"),
     ],
 )
-def test_labels_that_teach_nothing_are_refused(labels, message, folder):
-    pd.read_csv("data.csv").assign(**{"class": labels}).to_csv("data.csv", index=False)
-    assert re.search(message, refusal(*FIT))
+def test_a_table_that_teaches_nothing_is_refused(columns, message, folder):
+    pd.read_csv("data.csv").assign(**columns).to_csv("data.csv", index=False)
+    assert re.search(message, refusal(*FIT, "-o", "m.skops"))
+    assert not Path("m.skops").exists()
 
 
 def test_a_contradiction_between_labels_and_pairs_is_named(folder):
@@ -469,119 +417,3 @@ def test_a_contradiction_between_labels_and_pairs_is_named(folder):
     i, j = np.flatnonzero(frame["class"] == "barolo")[:2]
     Path("wrong.csv").write_text(f"i,j,similar\n{i},{j},no\n")
     assert f"({i}, {j}) is marked dissimilar" in refusal(*FIT, "--pairs", "wrong.csv")
-
-
-def test_a_constant_table_is_refused(folder):
-    frame = pd.read_csv("data.csv")
-    frame[FEATURES] = 1.0
-    frame.to_csv("data.csv", index=False)
-    assert "the same value in all rows" in refusal(*FIT, "-o", "m.skops")
-    assert not Path("m.skops").exists()
-
-
-# The program as a whole
-
-
-COMMANDS = {
-    "fit": _fit.fit,
-    "transform": _transform.transform,
-    "export": _export.export,
-    "neighbors": _neighbors.neighbors,
-    "query": _query.query,
-    "inspect": _inspect.inspect,
-}
-
-
-@pytest.mark.parametrize("name", few(COMMANDS, {"transform", "query", "inspect"}.__contains__))
-def test_the_examples_of_the_help_run(name, folder):
-    help_text = " ".join(ok(name, "--help").out.split())
-    examples = re.findall(r"^ *Example: seraph (.*)$", COMMANDS[name].__doc__, re.MULTILINE)
-    assert examples
-    if name == "fit":  # its examples have no text columns beside those they name
-        frame = pd.read_csv("data.csv")
-        frame.drop(columns=["name", "remarks"]).to_csv("data.csv", index=False)
-        examples = [e if "--id" not in e else e.replace("data.csv", "new.csv") for e in examples]
-    for example in examples:
-        assert example.replace("new.csv", "data.csv") in help_text or example in help_text
-        assert shlex.split(example)[0] == name
-        ok(*shlex.split(example))
-
-
-def test_help_has_an_example_for_every_command():
-    for registered in app.registered_commands:
-        if registered.hidden:
-            continue
-        name = registered.name or registered.callback.__name__
-        assert f"Example: seraph {name} " in " ".join(ok(name, "--help").out.split())
-
-
-@pytest.mark.parametrize("more", [(), ("all", "--jobs", "2"), ("--help",)])
-def test_reproduce_says_in_one_line_where_the_experiments_are(more):
-    err = refusal("reproduce", *more)
-    assert "from a clone" in err
-    assert "make table2" in err
-    assert "reproduce" not in ok("--help").out
-
-
-def process(*arguments, **options):
-    return subprocess.Popen(
-        [sys.executable, "-m", "seraph", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options,
-    )  # fmt: skip
-
-
-@pytest.mark.slow
-def test_the_model_is_saved_although_nobody_reads_what_is_printed(made, tmp_path):
-    model = tmp_path / "m.skops"
-    running = process(*FIT, "--no-check", "-o", str(model), cwd=made)
-    running.stdout.close()
-    assert running.stderr.read() == ""
-    running.stderr.close()
-    assert running.wait(timeout=600) == 0
-    assert len(load(model)[-1].components_)
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a full device")
-@pytest.mark.slow
-def test_the_model_is_saved_although_standard_output_is_full(made, tmp_path):
-    model = tmp_path / "m.skops"
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "seraph", *FIT, "--no-check", "-o", str(model)],
-            stdout=full, stderr=subprocess.PIPE, text=True, cwd=made, check=False,
-        )  # fmt: skip
-    assert done.returncode == 2
-    # A slow machine may say before it that code is being compiled.
-    assert re.fullmatch(r"seraph: .*No space left on device.*", done.stderr.splitlines()[-1])
-    assert len(load(model)[-1].components_)
-
-
-@pytest.mark.slow
-def test_output_survives_an_ascii_terminal(made):
-    import os
-
-    running = process(*FIT, cwd=made, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    out, err = running.communicate(timeout=600)
-    assert running.returncode == 0, err
-    assert "12 labels are too few" in out
-
-
-def test_a_process_refuses_like_the_tests(made):
-    running = process("fit", "data.csv", "--label", "clas", cwd=made)
-    out, err = running.communicate(timeout=600)
-    assert (running.returncode, out) == (2, "")
-    assert err == "seraph: data.csv has no column 'clas'. Did you mean 'class'?\n"
-
-
-def test_fit_takes_a_backend_a_budget_and_a_checkpoint(made, tmp_path):
-    checkpoint = tmp_path / "fit.ckpt"
-    done = seraph(
-        "fit", made / "data.csv", "--label", "class", "--id", "name", "--drop", "remarks",
-        "--no-check", "-o", tmp_path / "model.skops", "--set", "backend=torch",
-        "--set", "unlabeled_pairs=0.5", "--set", f"checkpoint={checkpoint}",
-    )  # fmt: skip
-    assert done.code == 0, done.err
-    learner = load(tmp_path / "model.skops")[-1]
-    assert (learner.backend_, learner.device_) == ("torch", "cpu")
-    assert learner.unlabeled_pairs == 0.5
-    assert not checkpoint.exists()

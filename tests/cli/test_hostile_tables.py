@@ -91,31 +91,6 @@ def transform(content, data=("data.csv", CSV)):
     return done
 
 
-# Tables that people do have
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "empty"),
-        (b"a,b,c,class\n", "no rows"),
-        (b"a,b,c,class", "no rows"),
-        (b"a,b,c,class\n1,2,3,x\n", "1 of its 1 rows has a label"),
-        (b"class\nx\ny\n", "no column is left"),
-        (bytes(range(256)) * 20, "NUL"),
-        (b"\x89PNG\r\n\x1a\n" + b"\xff" * 500, "not UTF-8"),
-        (CSV + b"1,2,inf,x\n", "infinite"),
-        (b"0.1,2,3,x\n" * 5, "no column 'class'"),
-        (CSV.replace(b"class", b"Class"), "Did you mean 'Class'"),
-        (b"a,b,c,class\n" + b"9" * 1_000_000 + b",1,1,x\n1,1,1,y\n", "infinite or too large"),
-    ],
-)
-def test_tables_that_cannot_be_used_are_refused_with_the_reason(content, message):
-    done = fit("data.csv", content, "--label", "class")
-    assert_refused(done)
-    assert message in done.err
-
-
 # Files cut short
 
 

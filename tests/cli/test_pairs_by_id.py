@@ -6,8 +6,8 @@ import pytest
 
 from seraph import load
 from seraph._apps.cli._tables import read_pairs, read_table
-from tests.cli.test_commands import wine_frame
-from tests.helpers.command import assert_refused, ok, seraph
+from tests.helpers.command import ok, refusal
+from tests.helpers.wines import wine_frame
 
 
 @pytest.fixture(scope="module")
@@ -32,21 +32,19 @@ def folder(tmp_path_factory):
     return folder
 
 
-def fitted(folder, data, *options):
+def fit(folder, data):
+    """The command that learns from a table and the answers, and where the model goes."""
     output = folder / f"{data}.skops"
-    done = seraph(
-        "fit", folder / data, "--label", "class", "--no-check",
-        "--pairs", folder / "answered.csv", "-o", output, *options,
-    )  # fmt: skip
-    return done, output
+    pairs = "--pairs", folder / "answered.csv"
+    return ("fit", folder / data, "--label", "class", "--no-check", *pairs, "-o", output), output
 
 
 @pytest.mark.slow
 def test_a_sorted_table_gives_the_same_model(folder):
     models = []
     for data in ("data.csv", "sorted.csv"):
-        done, output = fitted(folder, data, "--id", "name")
-        assert done.code == 0, done.err
+        command, output = fit(folder, data)
+        ok(*command, "--id", "name")
         models.append(load(output))
     rows = pd.read_csv(folder / "data.csv")[models[0].feature_names_in_]
     first, second = (np.abs(model.transform(rows)) for model in models)
@@ -54,13 +52,11 @@ def test_a_sorted_table_gives_the_same_model(folder):
 
 
 def test_what_cannot_be_found_is_refused(folder):
-    done, output = fitted(folder, "part.csv", "--id", "name")
-    assert_refused(done)
-    assert "no row of the data has this id" in done.err
+    command, output = fit(folder, "part.csv")
+    assert "no row of the data has this id" in refusal(*command, "--id", "name")
     assert not output.exists()
-    done, output = fitted(folder, "sorted.csv")
-    assert_refused(done)
-    assert "name the rows, which may have moved since" in done.err
+    command, _ = fit(folder, "sorted.csv")
+    assert "name the rows, which may have moved since" in refusal(*command)
 
 
 def test_ids_may_be_numbers(tmp_path):

@@ -1,33 +1,28 @@
-"""predict, compare; and what all commands share: JSON, silence, completion, progress."""
+"""predict, compare; and what all commands share: JSON and silence."""
 
-import io
 import json
 import re
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from rich.console import Console
-from rich.progress import Progress
 from sklearn.datasets import load_wine
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, Marks, MetricClassifier, load, save
-from seraph._apps.cli._app import app
 from seraph._apps.cli._compare import _ranked, _Score, _verdict
 from seraph._apps.cli._held_out import held_out_pair_errors
 from seraph._apps.cli._learners import learners
-from seraph._apps.cli._learning import progress_callbacks
 from seraph.classic import MFDA, Euclidean
-from tests.helpers.command import ok, refusal, seraph
+from tests.helpers.command import ok, refusal
 
 FIT = ["fit", "wine.csv", "--label", "kind", "--id", "bottle"]
+PREDICT = ["predict", "m.skops", *FIT[1:]]
+COMPARE = ["compare", *FIT[1:], "--learner"]
 
 
 def wines():
@@ -43,19 +38,8 @@ def wines():
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("predict")
     wines().drop(columns="truth").to_csv(folder / "wine.csv", index=False)
-    done = seraph(
-        "fit", folder / "wine.csv", "--label", "kind", "--id", "bottle", "-o", folder / "m.skops"
-    )
-    assert done.code == 0, done.err
+    ok("fit", folder / "wine.csv", *FIT[2:], "-o", folder / "m.skops")
     return folder
-
-
-@pytest.fixture
-def folder(made, tmp_path, monkeypatch):
-    for path in made.iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def values(*arguments):
@@ -66,8 +50,7 @@ def values(*arguments):
 
 
 def test_every_row_without_a_label_gets_a_class_a_probability_and_a_reason(folder):
-    out = ok("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle",
-             "-o", "filled.csv").out  # fmt: skip
+    out = ok(*PREDICT, "-o", "filled.csv").out
     assert "filled.csv: 70 rows, 49 of them filled in." in out
     filled, table = pd.read_csv("filled.csv"), wines()
     original = pd.read_csv("wine.csv")
@@ -91,8 +74,7 @@ def test_every_row_without_a_label_gets_a_class_a_probability_and_a_reason(folde
 
 
 def test_one_row_is_explained_by_its_id_or_number(folder):
-    by_id = ok("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle",
-               "--row", "B30").out  # fmt: skip
+    by_id = ok(*PREDICT, "--row", "B30").out
     assert re.search(r"Row B30: [xyz] \(probability 0\.\d+\)", by_id)
     assert re.search(r"│ B\d+ +│ [xyz]", by_id)
     wines().drop(columns=["truth", "bottle"]).to_csv("bare.csv", index=False)
@@ -113,13 +95,13 @@ def test_new_rows_are_classified_by_the_labels_of_another_table(folder):
     wines().drop(columns=["truth", "kind"]).tail(9).to_csv("new.csv", index=False)
     found = ok("predict", "m.skops", "new.csv", "--reference", "wine.csv", "--label", "kind",
                "--id", "bottle", "-o", "-").out  # fmt: skip
-    both = ok("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle", "-o", "-").out
+    both = ok(*PREDICT, "-o", "-").out
     assert found.splitlines()[1:] == both.splitlines()[-9:]
 
 
 def test_probabilities_are_those_of_the_classifier_and_rank_the_rows(folder):
-    found = values("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle")
-    ok("predict", "m.skops", "wine.csv", "--label", "kind", "--id", "bottle", "-o", "filled.csv")
+    found = values(*PREDICT)
+    ok(*PREDICT, "-o", "filled.csv")
     filled, table = pd.read_csv("filled.csv"), wines()
     model = load("m.skops")
     points = table[list(model.feature_names_in_)]
@@ -167,8 +149,7 @@ def test_a_model_of_complete_rows_made_in_python_refuses_others(folder):
 
 
 def test_learners_and_rivals_are_compared_and_one_is_recommended(folder):
-    done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle",
-              "--learner", "mfda", "-o", "c.csv")  # fmt: skip
+    done = ok(*COMPARE, "mfda", "-o", "c.csv")
     table = pd.read_csv("c.csv")
     rivals = {"Euclidean", "logistic regression", "label spreading", "always 'x'"}
     assert set(table["method"]) == {"MFDA", *rivals}
@@ -180,8 +161,7 @@ def test_learners_and_rivals_are_compared_and_one_is_recommended(folder):
 
 
 def test_compare_and_fit_print_the_same_errors(folder):
-    compared = values("compare", "wine.csv", "--label", "kind", "--id", "bottle",
-                      "--learner", "seraph")  # fmt: skip
+    compared = values(*COMPARE, "seraph")
     check = values(*FIT)["check"]
     wrong = {method["method"]: method["wrong"] for method in compared["methods"]}
     assert wrong["SERAPH"] == check["wrong"]
@@ -227,8 +207,7 @@ def test_every_learner_of_the_package_is_compared():
 
 def test_a_learner_that_fails_does_not_end_the_comparison(folder, monkeypatch):
     monkeypatch.setattr(MFDA, "fit", lambda *args, **kwargs: 1 / 0)
-    done = ok("compare", "wine.csv", "--label", "kind", "--id", "bottle",
-              "--learner", "mfda")  # fmt: skip
+    done = ok(*COMPARE, "mfda")
     assert "MFDA is left out: division by zero" in done.err
     assert "simplest" in done.out
 
@@ -274,17 +253,6 @@ def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
 # What all commands share
 
 
-def test_every_command_has_json_and_quiet():
-    for registered in app.registered_commands:
-        if registered.hidden:
-            continue
-        text = ok(registered.name or registered.callback.__name__, "--help").out
-        assert "--json" in text
-        assert "--quiet" in text
-        assert "<bool>" not in text
-        assert "list[" not in text
-
-
 def test_results_are_one_json_object(folder):
     found = values(*FIT, "-o", "j.skops")
     assert found["model"] == "j.skops"
@@ -309,30 +277,6 @@ def test_a_quiet_command_prints_nothing_but_its_files(folder):
     assert ok("transform", "m.skops", "wine.csv", "-q").out.count("\n") == 71
     # The next command prints its notes again.
     assert "note: SERAPH has not converged" in ok(*FIT, "--set", "max_iter=2").err
-
-
-def test_the_shell_completes_commands():
-    code = "from seraph.__main__ import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=300,
-        env={"_SERAPH_COMPLETE": "complete_bash", "COMP_WORDS": "seraph pre", "COMP_CWORD": "1",
-             "PATH": ""},
-    )  # fmt: skip
-    assert done.stdout.split() == ["predict"]
-
-
-# Progress
-
-
-def test_the_bar_counts_fits_and_names_the_iteration():
-    bar = Progress(console=Console(file=io.StringIO()))
-    after_iteration, after_fit = progress_callbacks(bar, 2)
-    (task,) = bar.tasks
-    learner = SERAPH(callback=after_iteration).fit([[0.0], [1.0], [4.0]], [0, 0, 1])
-    said = rf"learning, iteration {learner.n_iter_}, gap \de-\d\d, rank 1"
-    assert re.fullmatch(said, task.description)
-    after_fit()
-    assert (task.completed, task.total) == (1, 2)
 
 
 def test_a_model_remembers_the_columns_of_its_labels_and_ids(folder):

@@ -24,7 +24,12 @@ from seraph.compat.metric_learn import (
     RCA_Supervised,
     SDML_Supervised,
 )
-from seraph.compat.metric_learn.base_metric import ArrayIndexer, MahalanobisMixin, validate_vector
+from seraph.compat.metric_learn.base_metric import (
+    ArrayIndexer,
+    MahalanobisMixin,
+    _PairsClassifierMixin,
+    validate_vector,
+)
 from seraph.compat.metric_learn.constraints import wrap_pairs
 
 X, Y = load_iris(return_X_y=True)
@@ -119,6 +124,21 @@ def test_tuples_of_a_learner_of_ones_own_are_checked_as_asked():
         learner._prepare_inputs(pairs, type_of_inputs="tuples", ensure_min_samples=5)
     with pytest.raises(ValueError, match="type_of_inputs must be"):
         learner._prepare_inputs(pairs, type_of_inputs="triples")
+
+
+class Nearest(_PairsClassifierMixin, MahalanobisMixin):
+    def fit(self, pairs, y):
+        pairs, y = self._prepare_inputs(pairs, y, type_of_inputs="tuples")
+        self.components_ = np.eye(pairs.shape[2])
+        return self.calibrate_threshold(pairs, y)
+
+
+def test_the_bases_serve_a_learner_of_pairs_of_ones_own():
+    sampled = Constraints(Y).positive_negative_pairs(40, random_state=0)
+    rows, signs = wrap_pairs(np.arange(150), sampled)
+    learner = Nearest(preprocessor=X).fit(rows, signs)
+    assert_array_equal(learner.predict(rows), Nearest().fit(X[rows], signs).predict(X[rows]))
+    assert learner.score(rows, signs) > 0.8
 
 
 # Data that metric-learn takes

@@ -160,14 +160,10 @@ SEARCHES = {
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("marks", [MARKS, NAMED], ids=["numbers", "names"])
-def test_functions_cut_marks_in_the_place_of_y(name, marks, routing):
+def test_functions_cut_marks_in_the_place_of_y_or_as_a_parameter(name, marks, routing):
     FUNCTIONS[name](Spy(), X, marks)
     assert_each_got_its_own()
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("marks", [MARKS, NAMED], ids=["numbers", "names"])
-def test_functions_cut_marks_as_a_parameter(name, marks, routing):
+    Spy.seen.clear()
     FUNCTIONS[name](Spy(), X, None, params={"marks": marks})
     assert_each_got_its_own(ROUTED if routing else ["fit"])
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ...._utils._cells._table import NamedColumns, advice
 from ...._utils._cells._types import MISSING, NO_LABEL, UNKNOWN, cell_text, quoted
 from ...._utils._typing import Array
-from ...._utils._unknown import MINUS_ONE, warn_of_signs
+from ...._utils._unknown import MINUS_ONE, has_lost_minus_one, warn_of_signs
 from ...._utils._warnings import warn
 from ._arrays import InputTable
 
@@ -29,8 +30,14 @@ def labels_of(
             table.cells(name)
         if table.y is None:
             return None
+        _warn_of_lost_sign(table.y, unlabeled, table.path)
         return as_text(table.y.tolist(), unlabeled, table.path)
-    return None if name is None else as_text(table.cells(name).to_pylist(), unlabeled, table.path)
+    if name is None:
+        return None
+    cells = table.cells(name)
+    if pa.types.is_unsigned_integer(cells.type):
+        _warn_of_lost_sign(np.asarray(cells.drop_null()), unlabeled, table.path)
+    return as_text(cells.to_pylist(), unlabeled, table.path)
 
 
 def as_text(cells: Sequence[Any], unlabeled: Collection[str], path: Path) -> Array:
@@ -73,7 +80,6 @@ def unknown_labels(table: InputTable, name: str | None) -> list[str]:
     Examples
     --------
     >>> import warnings
-    >>> import pyarrow as pa
     >>> labels = pa.chunked_array([["a", "?", "b", "?", ""]])
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
@@ -93,3 +99,13 @@ def unknown_labels(table: InputTable, name: str | None) -> list[str]:
             '"" for empty cells alone).'
         )
     return found
+
+
+def _warn_of_lost_sign(labels: Array, unlabeled: Collection[str], path: Path) -> None:
+    """Warn of a class that may be what an unsigned type has made of -1."""
+    if has_lost_minus_one(labels) and str(labels.max()) not in unlabeled:
+        warn(
+            f"{path}: the labels are {labels.dtype}, which cannot hold -1, and some are "
+            f"{labels.max()}, which counts as a class. If it stands for -1, add --unlabeled "
+            f"{labels.max()}"
+        )

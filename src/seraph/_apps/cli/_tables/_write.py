@@ -9,6 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,10 @@ def check_output(
     folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
     if not folder.is_dir():
         raise ValueError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
+    with suppress(FileNotFoundError):
+        path.lstat()  # the system refuses a name that is too long
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a plain file: choose another name.")
     if path.exists() and any(p is not None and p.exists() and p.samefile(path) for p in inputs):
         raise ValueError(f"{path} is an input and would be replaced: choose another name.")
     if not os.access(folder, os.W_OK):

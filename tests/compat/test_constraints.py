@@ -1,0 +1,136 @@
+"""Constraints sampled from classes, and thresholds chosen from pairs, as metric-learn has them."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_iris
+
+from seraph.compat import metric_learn
+from seraph.compat.metric_learn import Constraints
+
+X, Y = (
+    part[np.random.default_rng(0).permutation(150)[:60]] for part in load_iris(return_X_y=True)
+)
+SOME = np.where(np.arange(60) % 5 == 0, -1, Y)
+
+
+def test_sampled_pairs_are_distinct_and_of_the_right_kind():
+    y = SOME
+    a, b, c, d = Constraints(y).positive_negative_pairs(50, random_state=0)
+    assert (y[a] == y[b]).all()
+    assert (y[c] != y[d]).all()
+    assert (a != b).all()
+    assert min(y[np.concatenate([a, b, c, d])]) >= 0
+    assert len(set(zip(a, b, strict=True))) == len(set(zip(c, d, strict=True))) == 50
+    again = Constraints(y).positive_negative_pairs(50, random_state=0)
+    assert_array_equal(a, again[0])
+
+
+def test_every_pair_is_as_likely_as_any_other():
+    counts = {}
+    rng = np.random.RandomState(0)
+    for _ in range(600):
+        a, b, *_ = Constraints([0, 0, 0, 1]).positive_negative_pairs(1, random_state=rng)
+        counts[a[0], b[0]] = counts.get((a[0], b[0]), 0) + 1
+    assert len(counts) == 6
+    assert min(counts.values()) > 60  # 100 expected
+
+
+def test_too_few_pairs_give_all_of_them_and_a_warning():
+    with pytest.warns(UserWarning, match="allow only") as caught:
+        a, b, c, _ = Constraints([0, 0, 1]).positive_negative_pairs(10)
+    assert len(caught) == 2
+    assert sorted(zip(a.tolist(), b.tolist(), strict=True)) == [(0, 1), (1, 0)]
+    assert len(c) == 4
+    with pytest.warns(UserWarning, match="allow only"):
+        a, _, c, _ = Constraints([0, 0, 1]).positive_negative_pairs(10, same_length=True)
+    assert len(a) == len(c) == 2
+
+
+def test_triplets_join_the_nearest_of_both_kinds():
+    y = SOME
+    triplets = Constraints(y).generate_knntriplets(X, 2, 3)
+    known = np.flatnonzero(y >= 0)
+    assert len(triplets) == 6 * len(known)
+    for a in known[:10]:
+        order = known[np.argsort(np.linalg.norm(X[known] - X[a], axis=1), kind="stable")]
+        alike = [j for j in order if j != a and y[j] == y[a]]
+        others = [j for j in order if y[j] != y[a]]
+        mine = triplets[triplets[:, 0] == a]
+        reach = [np.linalg.norm(X[a] - X[kind]) for kind in (alike[1], others[2])]
+        assert (np.linalg.norm(X[mine[:, 1]] - X[a], axis=1) <= reach[0] + 1e-9).all()
+        assert (np.linalg.norm(X[mine[:, 2]] - X[a], axis=1) <= reach[1] + 1e-9).all()
+    with pytest.warns(
+        UserWarning,
+        match=r"k_genuine=3 .* class . has 1 neighbor\(s\) of its own class",
+    ):
+        assert len(Constraints([0, 0, 1, 1]).generate_knntriplets(X[:4], 3, 1)) == 4
+    with pytest.warns(UserWarning, match="k_impostor=3 is too many") as caught:
+        Constraints([0, 0, 0, 1, 1]).generate_knntriplets(X[:5], 1, 3)
+    assert [str(one.message).partition(": ")[2] for one in caught] == [
+        "a point of class 0 has 2 neighbor(s) of other classes, and all are used."
+    ]
+
+
+def test_chunks_are_of_one_class_and_of_one_size():
+    y = SOME
+    chunks = Constraints(y).chunks(n_chunks=9, chunk_size=3, random_state=0)
+    assert (chunks[y == -1] == -1).all()
+    for chunk in range(9):
+        members = y[chunks == chunk]
+        assert len(members) == 3
+        assert len(set(members)) == 1
+    with pytest.raises(ValueError, match="maximum number of chunks is"):
+        Constraints(y).chunks(n_chunks=100)
+
+
+# Thresholds
+
+
+class Given(metric_learn.ITML):
+    """Distances as given, to test thresholds."""
+
+    def decision_function(self, pairs):
+        return -np.asarray(pairs)[:, 0, 0]
+
+
+def calibrated(distances, signs, **parameters):
+    learner = Given()
+    learner.components_, learner.n_features_in_ = np.eye(1), 1
+    pairs = np.zeros((len(distances), 2, 1))
+    pairs[:, 0, 0] = distances
+    return learner.calibrate_threshold(pairs, signs, **parameters).threshold_
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_thresholds_are_the_best_of_all(seed):
+    rng = np.random.default_rng(seed)
+    signs = rng.choice([-1, 1], size=30)
+    distances = np.round(rng.normal(size=30) - 0.8 * signs, 1)  # with ties
+
+    def rates(threshold):
+        close, alike = distances <= threshold, signs == 1
+        true, false = (close & alike).sum(), (close & ~alike).sum()
+        f = (1 + 4) * true / max(1, 4 * alike.sum() + true + false)
+        return np.mean(close == alike), f, true / alike.sum(), 1 - false / (~alike).sum()
+
+    every = [rates(t) for t in [distances.min() - 1, *distances]]
+    accuracy, f, *_ = rates(calibrated(distances, signs))
+    assert accuracy == max(r[0] for r in every)
+    _, f, *_ = rates(calibrated(distances, signs, strategy="f_beta", beta=2.0))
+    assert f == pytest.approx(max(r[1] for r in every))
+    *_, tpr, tnr = rates(calibrated(distances, signs, strategy="max_tpr", min_rate=0.7))
+    assert tnr >= 0.7
+    assert tpr == max(r[2] for r in every if r[3] >= 0.7)
+    *_, tpr, tnr = rates(calibrated(distances, signs, strategy="max_tnr", min_rate=0.7))
+    assert tpr >= 0.7
+    assert tnr == max(r[3] for r in every if r[2] >= 0.7)
+
+
+def test_extreme_thresholds_take_all_or_nothing():
+    assert calibrated([1.0, 2.0], [-1, -1]) < 1.0
+    assert calibrated([1.0, 2.0], [1, 1]) == 2.0
+    signs = [-1, 1, -1, 1]
+    assert calibrated([1.0, 2.0, 3.0, 4.0], signs, strategy="max_tpr", min_rate=0.0) == 4.0
+    assert calibrated([1.0, 2.0, 3.0, 4.0], signs, strategy="max_tpr", min_rate=1.0) < 1.0
+    assert calibrated([1.0, 2.0, 3.0, 4.0], signs, strategy="max_tnr", min_rate=1.0) == 4.0
