@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -17,6 +18,10 @@ import pytest
 from distributed import Client, LocalCluster, default_client
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, seraph_path
+from seraph._engine import Settings
+from seraph._engine._problem import Problem
+from seraph._engine._sampling_error import estimate_error
+from seraph._marks import PairLabels
 from seraph._sweep import (
     NumpySweep,
     PairList,
@@ -421,6 +426,21 @@ def test_points_are_read_once_for_their_moments_and_once_to_be_held(client, data
     X, y, _ = data
     SERAPH(**FEW).fit(counted(X, (33, 6)), y)
     assert set(READS.values()) == {2}
+
+
+def test_the_error_of_a_sample_takes_one_more_reading(data):
+    X, y, _ = data
+    with dask.config.set(scheduler="synchronous"):
+        points = ChunkedPoints.read(counted(X, (33, 6)))
+        settings = Settings(backend="dask", unlabeled_pairs=2000, random_state=0)
+        labels = PairLabels.make(len(X), y)
+        problem = Problem.make(points, labels, settings)
+        READS.clear()
+        found = estimate_error(problem, np.eye(2, 6), labels)
+        assert set(READS.values()) == {1}
+        here = replace(settings, backend="numpy")
+        problem = Problem.make(PointsInMemory(X), labels, here)
+        assert found == pytest.approx(estimate_error(problem, np.eye(2, 6), labels))
 
 
 POSTERIORS = [Posterior(np.eye(3, 6)), None, Posterior()]
