@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -59,6 +60,11 @@ def test_a_query_may_make_the_columns_that_are_asked_for(tmp_path):
     assert table.names == ("a", "kind")
 
 
+def has_left(size, monkeypatch):
+    memory = psutil.virtual_memory()._replace(available=size)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: memory)
+
+
 @pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "jsonl", "parquet", "npz"])
 def test_what_does_not_fit_into_memory_is_refused_and_the_message_says_what_to_do(
     tmp_path, monkeypatch, kind
@@ -76,9 +82,9 @@ def test_what_does_not_fit_into_memory_is_refused_and_the_message_says_what_to_d
     write[kind]()
     monkeypatch.setattr(_limits, "_SMALL", 0)
     own = 8 * frame.size
-    monkeypatch.setattr(_limits, "available_memory", lambda: 4 * 3 * own)
+    has_left(4 * 3 * own, monkeypatch)
     assert read_table(path).n_rows == 3000
-    monkeypatch.setattr(_limits, "available_memory", lambda: 3 * own // 2)
+    has_left(3 * own // 2, monkeypatch)
     with pytest.raises(ValueError, match=r"reading it takes .* GB are left: .*\.npy") as refusal:
         read_table(path)
     assert str(refusal.value).startswith(f"{path}: ")

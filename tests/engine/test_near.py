@@ -11,18 +11,14 @@ from seraph._engine._terms import PairSum, Trace
 from seraph._engine._triplets import Triplets
 from seraph._marks import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
-from seraph._sweep import NumpySweep, PairTerms, PointsInMemory, _plan
+from seraph._sweep import NumpySweep, PairTerms, Plan, PointsInMemory, SampleSizes
 from tests.helpers.quick import few
 
 OPTIONS = {"max_iter": 500, "callback": lambda step, P: None}
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """Make samples pay off for few points."""
-    monkeypatch.setattr(_plan, "_MANY_PAIRS", 10_000)
-    monkeypatch.setattr(_plan, "_PER_ROW", 38)
-    monkeypatch.setattr(_plan, "_LEAST_BLOCKS", 16)  # tiny tiles take long
+# Samples for few points.
+SMALL = SampleSizes(many_pairs=10_000, per_row=38)
 
 
 @pytest.fixture
@@ -61,17 +57,10 @@ def embeddings(n, m, n_classes):
     return X, np.column_stack([one, other])[rows], similar[rows]
 
 
-@pytest.fixture
-def wide(monkeypatch):
-    """Enough points for tiles to be sampled, with few rows for each feature."""
-    monkeypatch.setattr(_plan, "_MANY_PAIRS", 100_000)
-    monkeypatch.setattr(_plan, "_PER_ROW", 32)
-    return embeddings(600, 50, 4)
-
-
-def make(data, n_marks, *more):
+def make(data, n_marks, *more, sizes=SMALL):
     X, pairs, similar = data
-    terms = PairTerms(np.empty(0, dtype=int), pairs[:n_marks], similar[:n_marks], mu=0.0007)
+    some = pairs[:n_marks], similar[:n_marks]
+    terms = PairTerms(np.empty(0, dtype=int), *some, mu=0.0007, plan=Plan(sizes=sizes))
     return Objective(PairSum(NumpySweep(X), terms), (Trace(10.0), *more), scale=10.0)
 
 
@@ -81,7 +70,7 @@ def roughness_of(rng):
 
 
 @pytest.mark.parametrize("extras", ["none", "triplets and a graph"])
-def test_a_few_sums_over_all_pairs_reach_the_maximum(small, data, rng, extras):
+def test_a_few_sums_over_all_pairs_reach_the_maximum(data, rng, extras):
     more = ()
     if extras != "none":
         rows = np.array([rng.permutation(400)[:3] for _ in range(20)])
@@ -101,18 +90,18 @@ def test_a_few_sums_over_all_pairs_reach_the_maximum(small, data, rng, extras):
     np.testing.assert_allclose(A, B, atol=1e-2 * np.abs(A).max())
 
 
-def test_the_objective_never_falls(small, data):
+def test_the_objective_never_falls(data):
     """Far from the maximum a sample may mislead: then all pairs are summed."""
     now = make(data, 60)
     samples = now.samples(near=True)
     best = low_rank(now, np.eye(5), tol=1e-7, **OPTIONS)
-    for size in (1e-3, 1.0, 10.0):
+    for size in (1e-3, 10.0):
         found = sampled_low_rank(now, size * np.eye(5), tol=1e-6, samples=samples, **OPTIONS)
         assert found.converged
         assert found.value == pytest.approx(best.value, rel=1e-6)
 
 
-def test_a_start_at_the_maximum_stays(small, data):
+def test_a_start_at_the_maximum_stays(data):
     now = make(data, 60)
     P = low_rank(now, np.eye(5), tol=1e-6, **OPTIONS).P
     samples = now.samples(near=True)
@@ -122,21 +111,23 @@ def test_a_start_at_the_maximum_stays(small, data):
 
 
 def test_few_pairs_are_not_sampled(data):
-    assert make(data, 60).samples(near=True) == []
+    assert make(data, 60, sizes=SampleSizes()).samples(near=True) == []
 
 
 @pytest.mark.parametrize("parameters", few([{}, {"n_components": 3}], bool), ids=str)
-def test_a_fit_that_continues_finds_what_a_fresh_one_does(small, data, parameters):
+def test_a_fit_that_continues_finds_what_a_fresh_one_does(data, parameters):
     X, pairs, similar = data
-    strict = {"tol": 1e-5, "max_iter": 2000, **parameters}
-    learner = SERAPH(warm_start=True, **strict).fit(
-        X, marks=Marks(pairs[:50], similar[:50], rows=X)
-    )
-    learner.fit(X, marks=Marks(pairs, similar, rows=X))
-    fresh = SERAPH(**strict).fit(X, marks=Marks(pairs, similar, rows=X))
-    A, B = learner.get_mahalanobis_matrix(), fresh.get_mahalanobis_matrix()
+    strict = Settings(backend="numpy", tol=1e-5, max_iter=2000, sizes=SMALL, **parameters)
+
+    def fit(n_marks, start=None):
+        labels = PairLabels.make(400, None, Marks(pairs[:n_marks], similar[:n_marks], rows=X))
+        return learn(PointsInMemory(X), labels, strict, start=start)
+
+    later, fresh = fit(60, start=fit(50).components), fit(60)
+    assert later.history["share"].min() < 0.2
+    A, B = (one.components.T @ one.components for one in (later, fresh))
     np.testing.assert_allclose(A, B, atol=1e-4 * np.abs(B).max())
-    assert learner.converged_
+    assert later.converged
 
 
 def refitted(data, summed):
@@ -158,31 +149,21 @@ def refitted(data, summed):
 
 
 @pytest.mark.slow
-def test_ten_more_marks_take_few_sums_over_all_pairs(wide, summed):
-    later, fresh = refitted(wide, summed)
-    assert later.count(1.0) <= 4
-    assert fresh.count(1.0) > 15
-
-
-@pytest.mark.slow
 def test_ten_more_marks_take_a_third_of_the_work_of_a_fresh_fit(summed):
     later, fresh = refitted(embeddings(5000, 384, 40), summed)
     assert sum(later) < sum(fresh) / 3
     assert later.count(1.0) <= 4
+    assert fresh.count(1.0) > 15
 
 
 # The metrics for other weights of the trace
 
 
-def averaged(wide, **settings):
-    X, pairs, similar = wide
+def test_the_metric_for_another_weight_needs_no_sum_over_all_pairs(summed):
+    X, pairs, similar = embeddings(600, 50, 4)  # few rows for each feature
     labels = PairLabels.make(len(X), None, Marks(pairs, similar, rows=X))
-    fit = learn(PointsInMemory(X), labels, Settings(backend="numpy", average=True, **settings))
-    return fit.averaged.T @ fit.averaged
-
-
-def test_the_metric_for_another_weight_needs_no_sum_over_all_pairs(wide, summed):
-    averaged(wide)
+    sizes = SampleSizes(many_pairs=100_000, per_row=32)
+    learn(PointsInMemory(X), labels, Settings(backend="numpy", average=True, sizes=sizes))
     *_, last_whole = np.flatnonzero(np.array(summed) == 1.0)
     assert len(summed) - last_whole > 5  # sums over a sample follow
 

@@ -13,7 +13,6 @@ from sklearn.metrics import roc_auc_score, roc_curve
 from seraph import Marks
 from seraph.metrics import (
     _ordered,
-    _retrieval,
     equal_error_rate,
     expected_calibration_error,
     map_at_r,
@@ -21,6 +20,7 @@ from seraph.metrics import (
     precision_at_1,
     recall_at_k,
 )
+from seraph.metrics._retrieval import find_neighbors
 from seraph.metrics._tiles import SquaredDistances
 
 FEW = settings(max_examples=15)
@@ -146,15 +146,14 @@ def test_points_that_coincide_are_worth_a_coin(figure):
     assert figure(np.ones((6, 2)), [0, 0, 0, 1, 1, 1]) == pytest.approx(0.5)
 
 
-def test_memory_does_not_grow_with_the_number_of_pairs(monkeypatch):
+def test_memory_does_not_grow_with_the_number_of_pairs():
     Z, y = sample(0, n=2000, r=2)
-    monkeypatch.setattr(_ordered.ordered_counts, "__defaults__", (2**18,))
-    monkeypatch.setattr(_ordered.pair_chunks, "__defaults__", (256,))
-    monkeypatch.setattr(_retrieval, "_BUDGET", 2**18)
-    monkeypatch.setattr(_ordered, "_RANGE_BITS", 16)
+    labels = _ordered.PairLabels.make(len(y), y)
     tracemalloc.start()
-    pair_auc(Z, y)
-    map_at_r(Z, y)
+    chunks = _ordered.pair_chunks(SquaredDistances(Z), labels, tile=256)
+    some = _ordered.ordered_counts(chunks, labels.n_labeled, 0, budget=2**18, range_bits=16)
+    assert sum(1 for _ in some) > 2
+    assert sum(1 for _ in find_neighbors(Z, y, None, None, None, budget=2**18)) > 2
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2000 * 2000 * 8  # a square of distances

@@ -7,16 +7,17 @@ import pytest
 from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks
+from seraph._marks import PairLabels
 from seraph.metrics import (
-    _ordered,
-    _retrieval,
-    _tiles,
     equal_error_rate,
     map_at_r,
     pair_auc,
     precision_at_1,
     recall_at_k,
 )
+from seraph.metrics._ordered import ordered_counts, pair_chunks
+from seraph.metrics._retrieval import find_neighbors
+from seraph.metrics._tiles import SquaredDistances
 from tests.helpers import exact
 from tests.helpers.quick import few
 
@@ -35,6 +36,10 @@ def figures(Z, y, pairs=None, signs=None):
 def assert_same(found, expected):
     for name, value in expected.items():
         assert found[name] == pytest.approx(float(value), abs=1e-12), name
+
+
+def joined(parts):
+    return [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
 
 
 def labels(rng, n):
@@ -141,20 +146,33 @@ def test_points_that_coincide_before_a_map_do_so_after_it():
 # What must not matter
 
 
-@pytest.mark.parametrize("kind", [*WHOLE, "scaled"])
-def test_the_order_of_the_rows_and_the_tiles_do_not_matter(kind, monkeypatch):
+KINDS = WHOLE | {
+    "scaled": lambda rng: (StandardScaler().fit_transform(bits(rng)[0]), labels(rng, 16)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_the_rows_does_not_matter(kind):
     rng = np.random.default_rng(3)
-    Z, y = bits(rng) if kind == "scaled" else WHOLE[kind](rng)
-    Z = StandardScaler().fit_transform(Z) if kind == "scaled" else Z
-    expected = figures(Z, y)
+    Z, y = KINDS[kind](rng)
     order = rng.permutation(len(Z))
-    assert figures(Z[order], y[order]) == expected
-    monkeypatch.setattr(_ordered.pair_chunks, "__defaults__", (5,))
-    monkeypatch.setattr(_ordered.ordered_counts, "__defaults__", (20,))
-    monkeypatch.setattr(_ordered, "_RANGE_BITS", 8)
-    monkeypatch.setattr(_retrieval, "_BUDGET", 50)
-    monkeypatch.setattr(_tiles, "_BUDGET", 7)
-    assert_same(figures(Z, y), expected)
+    assert figures(Z[order], y[order]) == figures(Z, y)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tiles_do_not_matter(kind):
+    Z, y = KINDS[kind](np.random.default_rng(3))
+    known, d2, tiled = PairLabels.make(16, y), SquaredDistances(Z), SquaredDistances(Z, budget=7)
+    whole = ordered_counts(pair_chunks(d2, known), known.n_labeled, d2.tie)
+    parts = ordered_counts(
+        pair_chunks(tiled, known, tile=5), known.n_labeled, d2.tie, budget=20, range_bits=8
+    )
+    for found, expected in zip(joined(parts), joined(whole), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    for k in (5, None):
+        whole, parts = (find_neighbors(Z, y, None, None, k, budget) for budget in (10**6, 50))
+        for found, expected in zip(joined(parts), joined(whole), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -192,7 +210,7 @@ def test_points_of_a_reference_tie_as_well():
 def test_squared_distances_are_right_to_a_few_bits(r, offset):
     rng = np.random.default_rng(r)
     Z = offset + rng.normal(size=(12, r)) * 10.0 ** rng.integers(-6, 1, size=(12, 1))
-    squared = _tiles.SquaredDistances(Z)
+    squared = SquaredDistances(Z)
     everything = np.arange(12)
     found, points = squared(everything, everything), exact.fractions(Z)
     for i in range(12):

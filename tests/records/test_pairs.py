@@ -7,7 +7,6 @@ from scipy import sparse
 from scipy.optimize import approx_fprime
 
 from seraph._utils._questions import open_questions, spread_evenly, without_repeats
-from seraph.records import _candidates
 from seraph.records._candidates import neighbor_pairs, rarest_terms, term_vectors
 from seraph.records._columns import as_columns
 from seraph.records._model import GAMMA, LAPSE, RHO, PairModel, objective
@@ -138,20 +137,18 @@ def plain_neighbors(V, k, n_first):
 
 
 @pytest.mark.parametrize("n_first", [40, 25])
-def test_neighbors_are_those_of_all_cosines(n_first, monkeypatch):
-    monkeypatch.setattr(_candidates, "_AT_ONCE", 50)
+def test_neighbors_are_those_of_all_cosines(n_first):
     table, _ = people(30, 10)
     V = term_vectors(table["name"].to_numpy(object), "letters").astype(np.float64)
-    found = neighbor_pairs(V, np.arange(40), 4, n_first)
+    found = neighbor_pairs(V, np.arange(40), 4, n_first, at_once=50)
     assert set(map(tuple, found.tolist())) == plain_neighbors(V, 4, n_first)
     assert len(np.unique(found, axis=0)) == len(found)
 
 
-def test_the_terms_of_a_search_are_the_rarest_when_there_are_too_many(monkeypatch):
+def test_the_terms_of_a_search_are_the_rarest_when_there_are_too_many():
     V = sparse.csr_matrix(np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]]))
     assert rarest_terms(V) is V
-    monkeypatch.setattr(_candidates, "_PRODUCTS", 2)
-    assert rarest_terms(V).toarray().tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
+    assert rarest_terms(V, products=2).toarray().tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
 
 
 # The model

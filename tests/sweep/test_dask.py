@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from itertools import product
 
+import dask
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -17,6 +18,10 @@ import pytest
 from distributed import Client, LocalCluster, default_client
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, seraph_path
+from seraph._engine import Settings
+from seraph._engine._problem import Problem
+from seraph._engine._sampling_error import estimate_error
+from seraph._marks import PairLabels
 from seraph._sweep import (
     NumpySweep,
     PairList,
@@ -26,9 +31,9 @@ from seraph._sweep import (
     Posterior,
     _choose,
     _dask,
-    _tasks,
 )
 from seraph._sweep._chunks import ChunkedPoints
+from seraph._sweep._dask import DaskSweep, Limits
 from seraph._utils._threads import one_blas_thread
 from tests.helpers.em import em
 from tests.helpers.quick import few
@@ -54,14 +59,14 @@ def client(local):
         yield client
 
 
-@pytest.fixture
-def small_parts(monkeypatch):
-    """Make parts of a few rows, so that a few points have many."""
-    monkeypatch.setattr(_dask, "_MIN_PARTS", 4)
-    monkeypatch.setattr(_dask, "_MIN_ROWS", 9)
-    monkeypatch.setattr(_tasks, "ROWS", 12)
+@pytest.fixture(autouse=True)
+def one_thread():
     with one_blas_thread():  # once for all tasks
         yield
+
+
+# Parts of a few rows, so that a few points have many.
+SMALL = Limits(min_parts=4, min_rows=9, block_rows=12)
 
 
 @pytest.fixture(scope="module")
@@ -120,11 +125,11 @@ CHUNKS = [((3, 0, 40, 27), 6), *SLOW_CHUNKS]
 
 
 @pytest.mark.parametrize("chunks", CHUNKS)
-def test_sums_do_not_depend_on_the_chunks(rng, small_parts, chunks):
+def test_sums_do_not_depend_on_the_chunks(rng, chunks):
     X = 0.6 * rng.normal(size=(70, 6))
     points = X if chunks is None else da.from_array(X, chunks=chunks)
     for terms in all_terms(rng):
-        sweep = _dask.DaskSweep(points)
+        sweep = DaskSweep(points, SMALL)
         for rank, wrt in [(0, "metric"), (2, "factor"), (5, "factor"), (2, "threshold")]:
             P = rng.normal(size=(rank, 6))
             value, gradient = sweep(P, terms, wrt)
@@ -135,9 +140,9 @@ def test_sums_do_not_depend_on_the_chunks(rng, small_parts, chunks):
         assert sweep.n_sweeps == 4
 
 
-def test_new_terms_of_the_same_points_have_new_sums(rng, small_parts):
+def test_new_terms_of_the_same_points_have_new_sums(rng):
     X = rng.normal(size=(70, 6))
-    sweep, P = _dask.DaskSweep(X), rng.normal(size=(2, 6))
+    sweep, P = DaskSweep(X, SMALL), rng.normal(size=(2, 6))
     for terms in [*all_terms(rng), *all_terms(rng)]:
         assert sweep(P, terms, "factor")[0] == pytest.approx(
             NumpySweep(X)(P, terms, "factor")[0], rel=1e-11
@@ -148,7 +153,7 @@ def test_compiled_sums_are_those_of_numpy(rng):
     X = rng.normal(size=(2500, 6)).astype(np.float32)
     terms = PairTerms(np.zeros(30, dtype=int), mu=0.1)
     P = rng.normal(size=(2, 6))
-    value, gradient = _dask.DaskSweep(X)(P, terms, "factor")
+    value, gradient = DaskSweep(X)(P, terms, "factor")
     expected_value, expected_gradient = NumpySweep(X)(P, terms, "factor")
     assert value == pytest.approx(expected_value, rel=1e-5)
     np.testing.assert_allclose(gradient, expected_gradient, rtol=1e-3, atol=1e-2)
@@ -183,7 +188,7 @@ COLLECTIONS = {
 
 
 @pytest.mark.parametrize("collection", few(COLLECTIONS, {"unknown lengths"}.__contains__))
-def test_the_metric_is_that_of_numpy(client, small_parts, data, expected, collection):
+def test_the_metric_is_that_of_numpy(client, data, expected, collection):
     X, y, marked = data
     learner = SERAPH(backend="dask", **FEW).fit(COLLECTIONS[collection](X), y, marks=marked)
     assert learner.backend_ == "dask"
@@ -235,20 +240,24 @@ def test_labels_may_be_in_chunks(client, data, expected, labels):
 
 
 @pytest.mark.slow
-def test_no_bit_depends_on_the_workers_or_the_run(small_parts, client, data):
-    X, y, _ = data
-    points = da.from_array(X, chunks=(33, 6))
-    found = [SERAPH(**FEW).fit(points, y) for _ in range(2)]
+def test_no_bit_depends_on_the_workers_or_the_run(client, data):
+    points = da.from_array(data[0], chunks=(33, 6))
+    terms, P = PairTerms(np.repeat([0, 1], 15), mu=0.3), np.eye(3, 6)
+
+    def sums():
+        return DaskSweep(points, SMALL)(P, terms, "factor")
+
+    found = [sums() for _ in range(2)]
     with (
         LocalCluster(
             n_workers=1, threads_per_worker=3, processes=False, dashboard_address=None
         ) as other,
         Client(other),
     ):
-        found.append(SERAPH(**FEW).fit(points, y))
-    for learner in found[1:]:
-        np.testing.assert_array_equal(learner.components_, found[0].components_)
-        assert learner.objective_ == found[0].objective_
+        found.append(sums())
+    for value, gradient in found[1:]:
+        assert value == found[0][0]
+        np.testing.assert_array_equal(gradient, found[0][1])
 
 
 def test_single_precision_stays_single(client, data, expected):
@@ -362,31 +371,25 @@ ARRAY = pytest.param(True, marks=pytest.mark.slow, id="array")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plain", [ARRAY, pytest.param(False, id="dask array")])
-def test_a_fit_survives_the_death_of_a_worker(processes, data, expected, monkeypatch, plain):
-    X, y, marked = data
-    monkeypatch.setattr(
-        _dask, "_MIN_ROWS", 60
-    )  # several parts, some of them on the worker that dies
+def test_sums_survive_the_death_of_a_worker(processes, data, plain):
+    X = data[0]
+    terms, P = PairTerms(np.repeat([0, 1], 15), mu=0.3), np.eye(3, 6)
+    # Several parts, some of them on the worker that dies.
+    sweep = DaskSweep(X if plain else da.from_array(X, chunks=(33, 6)), Limits(min_rows=60))
     with Client(processes) as client:
         client.wait_for_workers(2)
         doomed = next(iter(client.run(os.getpid).values()))
-        requests, killers = [], []
-
-        class Deadly(_dask.DaskSweep):
-            def __call__(self, *request):
-                requests.append(request)
-                if len(requests) == 3:  # while the tiles are being swept
-                    killers.append(threading.Timer(0.02, os.kill, [doomed, signal.SIGKILL]))
-                    killers[0].start()
-                return super().__call__(*request)
-
-        monkeypatch.setattr(_dask, "DaskSweep", Deadly)
-        points = X if plain else da.from_array(X, chunks=(33, 6))
-        learner = SERAPH(backend="dask", **FEW).fit(points, y, marks=marked)
-        killers[0].join()  # on a busy machine the fit may be the first to end
+        found = [sweep(P, terms, "factor")]
+        killer = threading.Timer(0.02, os.kill, [doomed, signal.SIGKILL])
+        killer.start()  # while the tiles are being swept
+        found.append(sweep(P, terms, "factor"))
+        killer.join()  # on a busy machine the sweep may be the first to end
         wait_until(lambda: doomed not in client.run(os.getpid, on_error="ignore").values())
-    assert len(requests) > 4
-    np.testing.assert_allclose(learner.components_, expected.components_, **SAME)
+        found.append(sweep(P, terms, "factor"))
+    expected, slope = NumpySweep(X)(P, terms, "factor")
+    for value, gradient in found:
+        assert value == pytest.approx(expected, rel=1e-11)
+        np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-9)
 
 
 def test_nothing_is_left_on_the_cluster(client, data):
@@ -419,10 +422,25 @@ def counted(X, chunks):
 
 
 @pytest.mark.slow
-def test_points_are_read_once_for_their_moments_and_once_to_be_held(client, small_parts, data):
+def test_points_are_read_once_for_their_moments_and_once_to_be_held(client, data):
     X, y, _ = data
     SERAPH(**FEW).fit(counted(X, (33, 6)), y)
     assert set(READS.values()) == {2}
+
+
+def test_the_error_of_a_sample_takes_one_more_reading(data):
+    X, y, _ = data
+    with dask.config.set(scheduler="synchronous"):
+        points = ChunkedPoints.read(counted(X, (33, 6)))
+        settings = Settings(backend="dask", unlabeled_pairs=2000, random_state=0)
+        labels = PairLabels.make(len(X), y)
+        problem = Problem.make(points, labels, settings)
+        READS.clear()
+        found = estimate_error(problem, np.eye(2, 6), labels)
+        assert set(READS.values()) == {1}
+        here = replace(settings, backend="numpy")
+        problem = Problem.make(PointsInMemory(X), labels, here)
+        assert found == pytest.approx(estimate_error(problem, np.eye(2, 6), labels))
 
 
 POSTERIORS = [Posterior(np.eye(3, 6)), None, Posterior()]
@@ -430,38 +448,34 @@ POSTERIORS = [Posterior(np.eye(3, 6)), None, Posterior()]
 
 @pytest.mark.parametrize("wrt", ["factor", "threshold"])
 @pytest.mark.parametrize("q", few(POSTERIORS, lambda q: q is POSTERIORS[0]))
-def test_points_that_do_not_fit_are_read_twice_for_a_sum_by_the_factor(
-    client, small_parts, data, wrt, q, monkeypatch
-):
+def test_points_that_do_not_fit_are_read_twice_for_a_sum_by_the_factor(client, data, wrt, q):
     X = data[0]
-    monkeypatch.setattr(_dask, "_HELD_SHARE", 0.0)
     terms, P = PairTerms(np.repeat([0, 1], 10), mu=0.3, q=q), np.eye(2, 6)
     points = counted(X, (20, 6))
-    value, gradient = _dask.DaskSweep(points)(P, terms, wrt)
+    value, gradient = DaskSweep(points, replace(SMALL, held_share=0.0))(P, terms, wrt)
     expected = NumpySweep(X)(P, terms, wrt)
     assert value == pytest.approx(expected[0], rel=1e-10)
     np.testing.assert_allclose(gradient, expected[1], rtol=1e-8, atol=1e-8)
     assert max(READS.values()) == (1 if wrt == "threshold" else 2)
 
 
-def test_wide_points_are_projected_before_the_tiles(client, small_parts, rng):
+def test_wide_points_are_projected_before_the_tiles(client, rng):
     X, P = rng.normal(size=(200, 90)) / 9.0, rng.normal(size=(5, 90))
     terms = PairTerms(np.repeat([0, 1], 10), mu=0.3)
-    value, gradient = _dask.DaskSweep(da.from_array(X, chunks=(50, 90)))(P, terms, "factor")
+    value, gradient = DaskSweep(da.from_array(X, chunks=(50, 90)), SMALL)(P, terms, "factor")
     expected = NumpySweep(X)(P, terms, "factor")
     assert value == pytest.approx(expected[0], rel=1e-10)
     np.testing.assert_allclose(gradient, expected[1], rtol=1e-8, atol=1e-8)
 
 
-def test_pairs_are_gathered_in_rounds_that_fit(client, small_parts, data, monkeypatch):
+def test_pairs_are_gathered_in_rounds_that_fit(client, data):
     X = data[0]
-    monkeypatch.setattr(_dask, "_SHARD_PAIRS", 8)
     i, j = np.triu_indices(len(X), k=1)
     pairs = np.stack([i, j], axis=1)[::97]
     for free in (np.inf, 1.0):
-        monkeypatch.setattr(_dask, "_free_memory", lambda free=free: [free])
-        points = counted(X, (20, 6))
-        shards = _dask._Shards(_dask._Parts(points, np.empty(0, dtype=int)), pairs)
+        limits = replace(SMALL, shard_pairs=8, free_memory=lambda free=free: [free])
+        parts = _dask._Parts(counted(X, (20, 6)), np.empty(0, dtype=int), limits)
+        shards = _dask._Shards(parts, pairs)
         n_rounds = len(shards.arrays)
         assert n_rounds == (1 if free == np.inf else len(shards.shards))
         assert len(shards.shards) > 2
@@ -470,12 +484,12 @@ def test_pairs_are_gathered_in_rounds_that_fit(client, small_parts, data, monkey
         assert set(READS.values()) <= set(range(1, n_rounds + 1))
 
 
-def test_a_share_of_a_list_is_the_same_on_a_cluster_as_in_memory(client, small_parts, data):
+def test_a_share_of_a_list_is_the_same_on_a_cluster_as_in_memory(client, data):
     X = data[0]
     i, j = np.triu_indices(len(X), k=1)
     pairs = PairList.of(np.stack([i, j], axis=1)[::5])
     P = np.eye(3, 6)
-    sweep = _dask.DaskSweep(da.from_array(X, chunks=(20, 6)))
+    sweep = DaskSweep(da.from_array(X, chunks=(20, 6)), SMALL)
     for step in (4, 7):
         plan = Plan(listed=pairs, step=step, weight=5.0 * step)
         terms = PairTerms(np.empty(0, dtype=int), mu=0.5, plan=plan)
@@ -485,11 +499,10 @@ def test_a_share_of_a_list_is_the_same_on_a_cluster_as_in_memory(client, small_p
         np.testing.assert_allclose(gradient, slope, rtol=1e-9, atol=1e-10)
 
 
-def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
+def test_pairs_are_swept_in_strips_that_fit():
     X = da.zeros((1000, 8), chunks=(100, 8))
-    monkeypatch.setattr(_dask, "_MIN_ROWS", 100)
-    monkeypatch.setattr(_dask, "_free_memory", lambda: [30_000.0])
-    parts = _dask._Parts(X, np.zeros(20, dtype=int))
+    limits = Limits(min_rows=100, free_memory=lambda: [30_000.0])
+    parts = _dask._Parts(X, np.zeros(20, dtype=int), limits)
     strips = list(parts.pair_other_parts())
     everything = [tile for strip in strips for tile in strip]
     n = len(parts.edges) - 1
@@ -499,18 +512,18 @@ def test_pairs_are_swept_in_strips_that_fit(monkeypatch):
         assert sum(np.diff(parts.edges)[list(rows)]) * 64 <= 7500 or len(rows) == 1
 
 
-def test_without_unlabeled_weight_only_labeled_rows_are_read(client, small_parts, data):
+def test_without_unlabeled_weight_only_labeled_rows_are_read(client, data):
     X = data[0]
-    sweep = _dask.DaskSweep(counted(X, (20, 6)))
+    sweep = DaskSweep(counted(X, (20, 6)), SMALL)
     terms = PairTerms(np.repeat([0, 1], 10))
     value, _ = sweep(np.eye(6), terms, "factor")
     assert value == pytest.approx(NumpySweep(X)(np.eye(6), terms, "factor")[0])
     assert READS == {0: 1}
 
 
-def test_sampled_pairs_are_gathered_once(client, small_parts, data):
+def test_sampled_pairs_are_gathered_once(client, data):
     X = data[0]
-    sweep = _dask.DaskSweep(counted(X, (20, 6)))
+    sweep = DaskSweep(counted(X, (20, 6)), SMALL)
     sampled = Plan(
         listed=PairList.of(np.array([[3, 190], [25, 26], [26, 185], [27, 28]])), weight=2.0
     )
@@ -625,14 +638,12 @@ def test_bad_points_are_not_mapped(data, expected):
 @pytest.mark.parametrize("wrt", ["factor", "metric", "threshold"])
 @pytest.mark.parametrize("labeled_share", [1.0, 0.4])
 @pytest.mark.slow
-def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(
-    rng, small_parts, wrt, labeled_share
-):
+def test_a_share_of_the_pairs_is_unbiased_whatever_their_order(rng, wrt, labeled_share):
     X = rng.normal(size=(40, 3))
     X = X[np.argsort(X[:, 0])]  # the order that misleads a sample the most
     P = rng.normal(size=(2, 3))
     terms = PairTerms(np.repeat([0, 1], 10), np.array([[3, 35]]), np.array([True]), mu=0.4)
-    sweep = _dask.DaskSweep(X)
+    sweep = DaskSweep(X, SMALL)
     value, gradient = sweep(P, terms, wrt)
     exact = np.append(gradient, value)
     found = []

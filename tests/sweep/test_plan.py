@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan, Posterior, _torch
+from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan, Posterior
 from seraph._sweep._lists import sample_pairs
 from seraph._sweep._plan import choose_band
-from seraph._sweep._torch import TorchArithmetic, TorchSweep
+from seraph._sweep._torch import TorchSweep
 from tests.helpers.quick import few
 
 PAIRS = np.array([[0, 3], [0, 1], [2, 9], [2, 4], [2, 0], [7, 8], [9, 1]])
@@ -61,9 +61,7 @@ def test_a_long_list_of_all_pairs_has_their_sum(rng, wrt, n_jobs):
 
 @pytest.mark.parametrize("wrt", ["metric", "factor", "threshold"])
 @pytest.mark.parametrize("q", [None, Posterior(), Posterior(np.eye(3, 4))], ids=str)
-def test_a_device_gathers_the_pairs_that_numpy_sums_by_a_sparse_matrix(rng, monkeypatch, wrt, q):
-    monkeypatch.setattr(_torch, "_LISTS_BY_NUMPY", ())  # as on a GPU
-    monkeypatch.setattr(TorchArithmetic, "gathered_numbers", 50)
+def test_a_device_gathers_the_pairs_that_numpy_sums_by_a_sparse_matrix(rng, wrt, q):
     X, P = rng.normal(size=(50, 4)), rng.normal(size=(2, 4))
     pairs = np.argwhere(np.triu(rng.uniform(size=(50, 50)) < 0.3, 1))
     plan = Plan(listed=PairList.of(pairs[::2]), weight=2.0)
@@ -72,7 +70,9 @@ def test_a_device_gathers_the_pairs_that_numpy_sums_by_a_sparse_matrix(rng, monk
         np.empty(0, dtype=int), pairs[1::2], similar, 1.0, 0.1, q, plan, weights=weights
     )
     value, gradient = NumpySweep(X)(P, terms, wrt)
-    other, same = TorchSweep(X, "cpu")(P, terms, wrt)
+    sweep = TorchSweep(X, "cpu")
+    sweep.gathers_lists, sweep.arithmetic.gathered_numbers = True, 50  # as on a small GPU
+    other, same = sweep(P, terms, wrt)
     assert other == pytest.approx(value, rel=1e-13)
     np.testing.assert_allclose(same, gradient, rtol=1e-11, atol=1e-12)
 

@@ -11,7 +11,8 @@ from scipy.special import expit
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import Marks, PairLabels
-from seraph._sweep import ChunkedPoints, PointsInMemory, Posterior, _dask
+from seraph._sweep import ChunkedPoints, PointsInMemory, Posterior
+from seraph._sweep._dask import DaskSweep, Limits
 from tests.helpers.oracle import entropy, log_likelihood
 
 N, M = 40, 3
@@ -26,9 +27,7 @@ SOURCES = {"entropy": None, "first M-step": Posterior(), "M-step": Posterior(0.7
 
 
 @pytest.fixture(autouse=True)
-def tiny_parts(monkeypatch):
-    monkeypatch.setattr(_dask, "_MIN_ROWS", 4)
-    monkeypatch.setattr(_dask, "_SHARD_PAIRS", 17)
+def one_thread():
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -37,7 +36,11 @@ def problem(rows, size, seed=0):
     points = PointsInMemory(X) if rows is None else ChunkedPoints.read(da.from_array(X, (rows, M)))
     backend = "numpy" if rows is None else "dask"
     settings = Settings(mu=0.3, eta=1.5, unlabeled_pairs=size, backend=backend, random_state=seed)
-    return Problem.make(points, LABELS, settings)
+    made = Problem.make(points, LABELS, settings)
+    if rows is None:
+        return made
+    tiny_parts = DaskSweep(made.pairs.sweep.X, Limits(min_rows=4, shard_pairs=17))
+    return replace(made, pairs=replace(made.pairs, sweep=tiny_parts))
 
 
 def dense(Z, terms, pairs, weight, wrt):

@@ -9,7 +9,7 @@ from seraph import SERAPH, Marks
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
-from seraph._sweep import BACKENDS, PointsInMemory, _plan
+from seraph._sweep import BACKENDS, PointsInMemory, SampleSizes
 from tests.helpers.em import em
 from tests.helpers.quick import few
 
@@ -37,13 +37,13 @@ def fitted(learner, data, **parameters):
     return learner.__class__(**{**learner.get_params(), **parameters}).fit(X, y_partial)
 
 
-def problem(data, budget, seed=0, mu="auto"):
+def problem(data, budget, seed=0, **more):
     """Make a problem with sampled pairs, scattered labeled rows and labeled pairs."""
     X, y_partial, _ = data
     order = np.random.default_rng(1).permutation(len(X))
     labels = PairLabels.make(len(X), y_partial[order], MARKED)
     size = "all" if budget is None else budget
-    settings = Settings(mu=mu, unlabeled_pairs=size, backend="numpy", random_state=seed)
+    settings = Settings(unlabeled_pairs=size, backend="numpy", random_state=seed, **more)
     made = Problem.make(PointsInMemory(X[order]), labels, settings)
     return made, labels
 
@@ -167,14 +167,13 @@ def test_without_unlabeled_pairs_nothing_is_sampled(wine):
     np.testing.assert_array_equal(state.get_state()[1], before)
 
 
-def test_a_sample_of_tiles_is_unbiased(rng, monkeypatch):
-    monkeypatch.setattr(_plan, "_LISTED", 0)
-    monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 0)
+def test_a_sample_of_tiles_is_unbiased(rng):
     X, P = rng.normal(size=(60, 3)) ** 3, rng.normal(size=(2, 3))
     labels = PairLabels.make(60, np.r_[np.zeros(4), np.ones(4), np.full(52, -1)], FEW_MARKED)
 
     def value(size, seed=0):
-        settings = Settings(mu=0.3, unlabeled_pairs=size, backend="numpy", random_state=seed)
+        tiles = {"sizes": SampleSizes(listed=0, listed_per_row=0), "backend": "numpy"}
+        settings = Settings(mu=0.3, unlabeled_pairs=size, random_state=seed, **tiles)
         made = Problem.make(PointsInMemory(X), labels, settings)
         assert (made.pairs.terms.plan.share < 1.0) == (size != "all")
         return made.objective("auto").by_metric(P)[0]
@@ -185,11 +184,10 @@ def test_a_sample_of_tiles_is_unbiased(rng, monkeypatch):
     assert abs(sampled.mean() - value("all")) < 4.0 * noise
 
 
-def test_a_sample_of_more_pairs_for_each_row_than_tiles_have_is_one_of_tiles(wine, monkeypatch):
-    monkeypatch.setattr(_plan, "_LISTED", 0)
-    monkeypatch.setattr(_plan, "_LISTED_PER_ROW", 10)
-    few, _ = problem(wine, 800)
-    many, labels = problem(wine, 801)
+def test_a_sample_of_more_pairs_for_each_row_than_tiles_have_is_one_of_tiles(wine):
+    sizes = SampleSizes(listed=0, listed_per_row=10)
+    few, _ = problem(wine, 800, sizes=sizes)
+    many, labels = problem(wine, 801, sizes=sizes)
     assert few.pairs.terms.plan.share == 1.0
     assert len(few.pairs.terms.plan.listed) == 800
     assert many.pairs.terms.plan.listed is None

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH, Marks
-from seraph._engine import Settings
+from seraph._engine import Settings, learn, read_array
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
-from seraph._sweep import NumpySweep, PairTerms, Plan, PointsInMemory, _plan
+from seraph._sweep import NumpySweep, PairTerms, Plan, PointsInMemory, SampleSizes
 from tests.helpers.em import em
 
 
@@ -17,11 +17,13 @@ def classes(n=700, m=4, n_classes=4, seed=0):
     return 1.5 * rng.normal(size=(n_classes, m))[y] + rng.normal(size=(n, m)), y
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """Samples pay off for few points, too."""
-    monkeypatch.setattr(_plan, "_MANY_PAIRS", 50_000)
-    monkeypatch.setattr(_plan, "_PER_ROW", 40)
+# Samples for few points, too.
+SMALL = SampleSizes(many_pairs=50_000, per_row=40)
+
+
+def fitted(X, y, **settings):
+    points, found = read_array(X, Settings(**settings))
+    return learn(points, PairLabels.make(len(X), y), found)
 
 
 def test_an_estimate_is_near_the_sum(rng):
@@ -49,18 +51,17 @@ FITS = [
 
 @pytest.mark.parametrize("settings", FITS, ids=str)
 @pytest.mark.parametrize("n_unlabeled", [pytest.param(0, marks=pytest.mark.slow), 200])
-def test_labeled_points_are_fitted_by_way_of_samples(small, monkeypatch, settings, n_unlabeled):
+def test_labeled_points_are_fitted_by_way_of_samples(settings, n_unlabeled):
     X, y = classes()
     y = np.where(np.arange(len(y)) < n_unlabeled, -1, y)
-    found = SERAPH(**settings).fit(X, y)
-    assert np.any(found.history_["share"] < 0.2)
-    monkeypatch.setattr(_plan, "_MANY_PAIRS", 10**9)
-    exact = SERAPH(**settings).fit(X, y)
-    assert np.all(exact.history_["share"] == 1.0)
-    assert found.converged_
-    assert exact.converged_
-    assert found.objective_ == pytest.approx(exact.objective_, rel=1e-5)
-    A, B = (one.components_.T @ one.components_ for one in (found, exact))
+    found = fitted(X, y, sizes=SMALL, **settings)
+    assert np.any(found.history["share"] < 0.2)
+    exact = fitted(X, y, **settings)
+    assert np.all(exact.history["share"] == 1.0)
+    assert found.converged
+    assert exact.converged
+    assert found.objective == pytest.approx(exact.objective, rel=1e-5)
+    A, B = (one.components.T @ one.components for one in (found, exact))
     assert np.linalg.norm(A - B) < 0.02 * np.linalg.norm(B)
 
 
@@ -74,19 +75,19 @@ def test_many_labeled_points_take_a_few_sweeps_over_all_pairs():
 
 
 @pytest.mark.parametrize("n_classes", [2, 50, 350])
-def test_classes_of_any_size_end_with_a_certificate(small, n_classes):
+def test_classes_of_any_size_end_with_a_certificate(n_classes):
     X, y = classes(n_classes=n_classes)
-    found = SERAPH(tol=1e-4).fit(X, y)
-    assert found.converged_
-    assert found.optimality_gap_ <= 1e-4
+    found = fitted(X, y, tol=1e-4, sizes=SMALL)
+    assert found.converged
+    assert found.optimality_gap <= 1e-4
 
 
-def test_marked_pairs_count_in_full(small):
+def test_marked_pairs_count_in_full():
     X, y = classes()
     pairs = np.array([[0, 1], [2, 3], [4, 5]])
     y[:6] = -1
     labels = PairLabels.make(len(X), y, Marks(pairs, [1, -1, 1], weights=[1e3, 1e3, 1e3], rows=X))
-    made = Problem.make(PointsInMemory(X), labels, Settings(backend="numpy", mu=0.0))
+    made = Problem.make(PointsInMemory(X), labels, Settings(backend="numpy", mu=0.0, sizes=SMALL))
     F = made.objective("auto")
     (_, first), *_ = F.samples()
     P = made.first_factor(None, narrow=True, eta=1.0)

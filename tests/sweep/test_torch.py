@@ -141,7 +141,7 @@ def test_auto_depends_on_the_size_and_on_the_installed_packages(
 
 
 def test_auto_uses_a_gpu_for_many_points(monkeypatch):
-    monkeypatch.setattr("seraph._sweep._choose._has_gpu", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     assert choose_backend(None, 9_999, "auto")[0] != "torch"
     assert choose_backend(None, 10_000, "auto") == ("torch", "cuda")
 

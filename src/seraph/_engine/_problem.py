@@ -15,7 +15,6 @@ from .._sweep import (
     PairTerms,
     Plan,
     Points,
-    can_list,
     check_unit,
     choose_backend,
     make_sweep,
@@ -168,18 +167,19 @@ def _plan_pairs(
 ) -> tuple[Array, PairTerms]:
     """Choose the pairs to sum; return the rows that come first in sweeps, and the terms."""
     size = settings.sample_size(labels.n_unlabeled) if mu > 0.0 else None
-    plan, first = Plan(), labels.rows_by_class
+    plan, first = Plan(sizes=settings.sizes), labels.rows_by_class
     if settings.unlabeled_pairs == "auto":
-        plan = plan_sample(labels)
+        plan = replace(plan_sample(labels), sizes=settings.sizes)
     if size is not None:
         if journal is not None:
             check_repeatable("unlabeled pairs", settings.random_state)
         rng = check_random_state(settings.random_state)
-        if can_list(size, shape[0]):
+        if settings.sizes.can_list(size, shape[0]):
             terms = order_terms(labels, settings.eta, mu, first)
             plan = Plan.for_list(shape[0], len(first), terms.pairs, size, rng)
-            return first, replace(terms, plan=plan)
-        plan = Plan(share=size / labels.n_unlabeled, seed=int(rng.randint(2**31 - 1)))
+            return first, replace(terms, plan=replace(plan, sizes=settings.sizes))
+        share, seed = size / labels.n_unlabeled, int(rng.randint(2**31 - 1))
+        plan = replace(plan, share=share, seed=seed)
     if backend != "dask":  # a cluster leaves the rows where they are
         order = plan.order(shape, first, unlabeled=mu > 0.0)
         if order is not None:

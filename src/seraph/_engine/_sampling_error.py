@@ -9,7 +9,7 @@ from scipy import sparse
 
 from .. import _solvers as solvers
 from .._marks import PairLabels
-from .._sweep import posterior
+from .._sweep import posterior, to_memory
 from .._utils._typing import Array
 from ._problem import Problem
 from ._sampling import MOST, PAIRS_PER_ROW, WHOLE
@@ -74,7 +74,7 @@ def estimate_error(problem: Problem, P: Array, labels: PairLabels, s: float = 1.
     array = problem.coordinates.array
     # (In the precision of the points: they would be copied otherwise.)
     Z = array @ solvers.compress(P)[:_DIRECTIONS].T.astype(array.dtype)
-    Z = Z.astype(np.float64, copy=False)
+    Z = to_memory(Z).astype(np.float64, copy=False)  # five numbers for each row, read once
     eta = s * problem.pairs.terms.eta
     of_labels, added = _labels_variance(Z, known, eta, plan.labeled_share)
     if is_sampled:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 
 from .._solvers import SOLVERS, Solver
-from .._sweep import check_backend
+from .._sweep import SampleSizes, check_backend
 from .._utils._validation import (
     check_choice,
     check_n_jobs,
@@ -38,6 +38,8 @@ class Settings:
         Whether to average the metric with those for other weights of the trace.
     toward_neighbors : bool, default=False
         Whether to find a target of shrinkage that knows the neighbors.
+    sizes : SampleSizes
+        From which sizes on pairs are sampled.
     """
 
     name: str = "SERAPH"
@@ -61,6 +63,7 @@ class Settings:
     verbose: int = 0
     n_jobs: int | None = None
     random_state: int | np.random.RandomState | None = None
+    sizes: SampleSizes = field(default_factory=SampleSizes)
 
     @property
     def gpu(self) -> str | None:

@@ -43,7 +43,7 @@ from ._formulas import posterior
 from ._lists import PairList
 from ._moments import exact_size
 from ._numpy import NumbaSweep, NumpySweep
-from ._plan import Plan, can_list
+from ._plan import Plan, SampleSizes
 from ._points import (
     CONSTANT_FEATURE,
     FLOATS,
@@ -78,9 +78,9 @@ __all__ = [
     "Points",
     "PointsInMemory",
     "Posterior",
+    "SampleSizes",
     "SampledPoints",
     "Sweep",
-    "can_list",
     "check_backend",
     "check_range",
     "check_unit",

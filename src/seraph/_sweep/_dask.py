@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -31,28 +31,74 @@ from ._terms import ROUNDING, PairTerms, Sweep, Variable
 # A part has at most this number of rows, so that a task takes some tenths of a second, and at
 # most this number of bytes.
 _MAX_ROWS, _MAX_BYTES = _tasks.ROWS, 1 << 25
-# It has fewer rows, down to _MIN_ROWS, if there would be fewer than _MIN_PARTS parts, too few to
-# balance the load of the workers.
-_MIN_PARTS, _MIN_ROWS = 8, 1024
 # It has more rows if there would be more parts than this: each pair of parts is a task, and a
 # scheduler handles 33 thousand tasks well.
 _MAX_PARTS = 256
-# The points are persisted on the workers if they need at most this share of the free memory of
-# all. Otherwise they are swept in strips, whose rows need at most _STRIP_SHARE of a worker's
+# Points that are not held are swept in strips, whose rows need at most this share of a worker's
 # memory.
-_HELD_SHARE, _STRIP_SHARE = 0.5, 0.25
+_STRIP_SHARE = 0.25
 # Points are projected once for all tiles if rank times features exceeds this multiple of the rows
 # of a part: then a tile would spend more time on its projections than on its pairs.
 _WIDE = 2
 # Number of tasks of a sweep of projections, enough for the cores of a few machines. Each returns
 # an array with all rows, so that more tasks would move more data.
 _N_GROUPS = 32
-# Differences of pairs are persisted in shards of at most this number of bytes. Shards are smaller,
-# down to this number of pairs, if there would be fewer than _MIN_PARTS.
-_SHARD_BYTES, _SHARD_PAIRS = 1 << 27, 1 << 14
+# Differences of pairs are persisted in shards of at most this number of bytes.
+_SHARD_BYTES = 1 << 27
 # The points of pairs are gathered in rounds, each of which needs this share of the free memory of
 # all workers, and reads the points again.
 _GATHERED_SHARE = 0.05
+
+
+def _find_client() -> Client | None:
+    try:
+        client: Client = default_client()
+    except ValueError:
+        return None
+    return client
+
+
+def _free_memory() -> list[float]:
+    """Return the free memory of each worker in bytes; infinity without a limit, or a cluster."""
+    client = _find_client()
+    return (client and client.run_on_scheduler(_free_memory_of)) or [np.inf]
+
+
+def _free_memory_of(dask_scheduler: Any) -> list[float]:
+    return [
+        max(0.0, worker.memory_limit - worker.memory.process) if worker.memory_limit else np.inf
+        for worker in dask_scheduler.workers.values()
+    ]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How finely points and pairs are cut, and how much memory there is for them.
+
+    Parameters
+    ----------
+    min_parts, min_rows : int
+        A part has fewer rows, down to `min_rows`, if there would be fewer than `min_parts` parts,
+        too few to balance the load of the workers.
+    block_rows : int
+        Rows of the blocks in which a task sweeps its parts.
+    shard_pairs : int
+        A shard of pairs is smaller, down to this number, if there would be fewer than `min_parts`.
+    held_share : float
+        The workers hold the points if these need at most this share of the free memory of all.
+    free_memory : function
+        Returns the free memory of each worker in bytes.
+    """
+
+    min_parts: int = 8
+    min_rows: int = 1024
+    block_rows: int = _tasks.ROWS
+    shard_pairs: int = 1 << 14
+    held_share: float = 0.5
+    free_memory: Callable[[], list[float]] = _free_memory
+
+
+_LIMITS = Limits()
 
 
 @contextmanager
@@ -91,12 +137,14 @@ class DaskSweep(Sweep):
     X : ndarray or dask array of shape (n, m), float32 or float64
         Points, in the order that `PairTerms` describes. Tiles are computed in their precision
         and summed in double precision.
+    limits : Limits, optional
+        How finely to cut the points.
     """
 
     name = "dask"
 
-    def __init__(self, X: Any) -> None:
-        self.X = X
+    def __init__(self, X: Any, limits: Limits = _LIMITS) -> None:
+        self.X, self.limits = X, limits
         self.rounding = ROUNDING[X.dtype.name]
         self._parts: _Parts | None = None
         self._shards: dict[int, _Shards] = {}
@@ -115,14 +163,14 @@ class DaskSweep(Sweep):
         self.n_sweeps += 1
         parts = self._parts
         if parts is None or parts.codes is not terms.codes:
-            parts = self._parts = _Parts(self.X, terms.codes)
+            parts = self._parts = _Parts(self.X, terms.codes, self.limits)
             self._shards = {}
         tiled = terms.tiles_unlabeled
         parts.hold(others=tiled)
         # The tasks get their own codes and pairs.
         plan = replace(terms.plan, listed=None)
         bare = PairTerms(terms.codes[:0], eta=terms.eta, mu=terms.mu, q=terms.q, plan=plan)
-        request = _tasks.Request(P, bare, wrt)
+        request = _tasks.Request(P, bare, wrt, self.limits.block_rows)
         # The sum over no points has the shape of the gradient.
         found = [request.sum_pairs(np.empty((0, self.shape[1])), bare)]
 
@@ -175,12 +223,12 @@ class _Job:
 class _Parts:
     """The points in parts: first the class-labeled rows, then the others."""
 
-    def __init__(self, X: Any, codes: Array) -> None:
-        self.X, self.codes = X, codes
+    def __init__(self, X: Any, codes: Array, limits: Limits = _LIMITS) -> None:
+        self.X, self.codes, self.limits = X, codes, limits
         (n, m), k = X.shape, len(codes)
         rows = min(
             _MAX_ROWS,
-            max(_MIN_ROWS, -(-n // _MIN_PARTS)),
+            max(limits.min_rows, -(-n // limits.min_parts)),
             max(1, _MAX_BYTES // (m * X.dtype.itemsize)),
         )
         rows = max(rows, -(-n // _MAX_PARTS))
@@ -189,9 +237,9 @@ class _Parts:
         self.other_lengths = _cut(np.diff(np.maximum(ends, k), prepend=k).tolist(), rows)
         self.n_labeled = len(self.labeled_lengths)
         self.edges = np.cumsum([0, *self.labeled_lengths, *self.other_lengths])
-        free = _free_memory()
+        free = limits.free_memory()
         # A numpy array would be sent again in each sweep.
-        self.fits = not is_chunked(X) or X[k:].nbytes <= _HELD_SHARE * sum(free)
+        self.fits = not is_chunked(X) or X[k:].nbytes <= limits.held_share * sum(free)
         self.room, self.rows = _STRIP_SHARE * min(free), rows
         self._held: set[str] = set()
 
@@ -360,10 +408,12 @@ class _Shards:
     ) -> None:
         self.pairs = pairs, similar, weights
         bytes_each = parts.X.dtype.itemsize * parts.X.shape[1]
-        length = min(_SHARD_BYTES // bytes_each, max(_SHARD_PAIRS, -(-len(pairs) // _MIN_PARTS)))
+        limits = parts.limits
+        length = max(limits.shard_pairs, -(-len(pairs) // limits.min_parts))
+        length = min(length, _SHARD_BYTES // bytes_each)
         self.shards = cut_rows(0, len(pairs), max(1, length))
         # A round has the points of its pairs in memory, two for each, besides the differences.
-        room = _GATHERED_SHARE * sum(_free_memory()) / (2 * bytes_each)
+        room = _GATHERED_SHARE * sum(limits.free_memory()) / (2 * bytes_each)
         self.arrays: list[Any] = []
         first = 0
         while first < len(self.shards):
@@ -446,24 +496,3 @@ def _make_array(array: Array, lengths: Sequence[int]) -> Any:
     """Make a dask array with chunks of the given lengths."""
     shape = (tuple(lengths), *((n,) for n in array.shape[1:]))
     return da.from_array(array, chunks=shape, name=False)
-
-
-def _find_client() -> Client | None:
-    try:
-        client: Client = default_client()
-    except ValueError:
-        return None
-    return client
-
-
-def _free_memory() -> list[float]:
-    """Return the free memory of each worker in bytes; infinity without a limit, or a cluster."""
-    client = _find_client()
-    return (client and client.run_on_scheduler(_free_memory_of)) or [np.inf]
-
-
-def _free_memory_of(dask_scheduler: Any) -> list[float]:
-    return [
-        max(0.0, worker.memory_limit - worker.memory.process) if worker.memory_limit else np.inf
-        for worker in dask_scheduler.workers.values()
-    ]

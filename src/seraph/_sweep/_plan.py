@@ -61,16 +61,9 @@ class Strip(NamedTuple):
 # Rows and columns of a strip.
 _Tiles = tuple[slice, list[slice]]
 
-# The user's sample is a list up to this number of pairs, or this number for each row, whichever is
-# more: for fewer pairs, tiles would be too small to be fast.
-_LISTED, _LISTED_PER_ROW = 1 << 20, 64
-# Solvers take samples from this number of pairs on: below it, a fit over all pairs takes less than
-# a second (docs/scale.md has the times).
-_MANY_PAIRS = 1_500_000
-# Their smallest sample has this number of pairs for each row, or this share of all pairs,
-# whichever is more; of a list, this number. With smaller ones, solvers need more sums over all
+# The smallest sample of solvers has at least this share of all pairs, and of a list this number of
 # pairs.
-_PER_ROW, _SMALLEST_SHARE, _SMALLEST_LIST = 128, 0.005, 1 << 18
+_SMALLEST_SHARE, _SMALLEST_LIST = 0.005, 1 << 18
 # Growth factor of the samples, and their largest share of the pairs.
 _GROWTH, _LARGEST_SHARE = 4, 0.2
 # With fewer rows than this for each feature, gradients by the metric, one for each surrogate, cost
@@ -82,6 +75,33 @@ _LEAST_BLOCKS = 32
 # Where a share has too few pairs for each row to sample these, solvers sample this part of the
 # rows. (With a quarter or a sixteenth, fits of 20,000 rows took longer.)
 _ROWS_PART = 1 / 8
+
+
+@dataclass(frozen=True)
+class SampleSizes:
+    """From which sizes on pairs are sampled, and how.
+
+    Parameters
+    ----------
+    listed, listed_per_row : int
+        The user's sample is a list up to this number of pairs, or this number for each row,
+        whichever is more: for fewer pairs, tiles would be too small to be fast.
+    many_pairs : int
+        Solvers take samples from this number of pairs on: below it, a fit over all pairs takes
+        less than a second (docs/scale.md has the times).
+    per_row : int
+        Their smallest sample has this number of pairs for each row, unless a least share is more:
+        with smaller ones, solvers need more sums over all pairs.
+    """
+
+    listed: int = 1 << 20
+    listed_per_row: int = 64
+    many_pairs: int = 1_500_000
+    per_row: int = 128
+
+    def can_list(self, size: int, n: int) -> bool:
+        """Whether a sample of `size` of the pairs of `n` rows is a list, or else one of tiles."""
+        return size <= max(self.listed, self.listed_per_row * n)
 
 
 @dataclass(frozen=True)
@@ -105,6 +125,8 @@ class Plan:
     rows : int or None
         Number of rows, the first ones, whose unlabeled pairs stand for those of all rows; `share`
         is a share of their pairs. None for all rows.
+    sizes : SampleSizes
+        From which sizes on `samples` are taken.
 
     Examples
     --------
@@ -123,6 +145,7 @@ class Plan:
     weight: float = 1.0
     by_rows: bool = False
     rows: int | None = None
+    sizes: SampleSizes = SampleSizes()
 
     @classmethod
     def for_list(
@@ -195,10 +218,10 @@ class Plan:
         n, n_features = shape
         labeled = self.labeled_share * (n_labeled * (n_labeled - 1) // 2)
         if not unlabeled:
-            n, n_pairs, smallest = n_labeled, 0.0, _PER_ROW * n_labeled
+            n, n_pairs, smallest = n_labeled, 0.0, self.sizes.per_row * n_labeled
         elif self.listed is None:
             n_pairs = self.share * (n * (n - 1) // 2 - n_labeled * (n_labeled - 1) // 2)
-            smallest = _PER_ROW * n
+            smallest = self.sizes.per_row * n
         else:
             n_pairs, smallest = len(range(0, len(self.listed), self.step)), _SMALLEST_LIST
         total = labeled + n_pairs
@@ -209,7 +232,7 @@ class Plan:
         if self.by_rows and self.listed is None and has_few_pairs:
             sample_labeled = labeled + _ROWS_PART * n_pairs > most
             return [(_ROWS_PART, self._take_rows(n, n_labeled, sample_labeled=sample_labeled))]
-        if total < _MANY_PAIRS:
+        if total < self.sizes.many_pairs:
             return []
         first = max(smallest / total, _SMALLEST_SHARE)
         sample_labeled = self.listed is None and labeled + first * n_pairs > most
@@ -276,11 +299,6 @@ class Plan:
         ]
         u = n - k
         return [*labeled, *_weigh(across, k * u, mu), *_weigh(rest, u * (u - 1) / 2.0, mu)]
-
-
-def can_list(size: int, n: int) -> bool:
-    """Whether a sample of `size` of the pairs of `n` rows is a list, or else one of tiles."""
-    return size <= max(_LISTED, _LISTED_PER_ROW * n)
 
 
 def choose_band(n: int, span: int, share: float) -> tuple[int, float]:

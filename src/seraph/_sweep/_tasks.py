@@ -16,7 +16,7 @@ from ._plan import Strip, cut_rows
 from ._terms import PairTerms, Posterior, Variable
 from ._tiles import Pass
 
-# Parts are swept in blocks of this number of rows, which bounds the memory of a task.
+# Rows of a block.
 ROWS = 8192
 
 Sums = tuple[float, Array]
@@ -34,11 +34,14 @@ class Request:
         Threshold, weight, posterior and plan, without codes, pairs or a list.
     wrt : {"metric", "factor", "threshold"}
         What to differentiate by.
+    block_rows : int
+        Rows of the blocks in which parts are swept, which bounds the memory of a task.
     """
 
     P: Array
     terms: PairTerms
     wrt: Variable
+    block_rows: int = ROWS
 
     def sum_pairs(
         self,
@@ -73,8 +76,9 @@ def sum_tile(
         # Tiles of a share need rows in random order, and the user may have sorted them.
         order = rng.permutation(len(X))
         X, codes = X[order], None if codes is None else codes[order]
-    found, left = [], _cut(X, codes)
-    right = left if Y is None else _cut(Y, other_codes)
+    rows = request.block_rows
+    found, left = [], _cut(X, codes, rows)
+    right = left if Y is None else _cut(Y, other_codes, rows)
     with one_blas_thread():
         for place, (points, known) in enumerate(left):
             if Y is None:
@@ -90,9 +94,9 @@ def sum_tile(
 _Block = tuple[Array, Array | None]
 
 
-def _cut(X: Array, codes: Array | None) -> list[_Block]:
+def _cut(X: Array, codes: Array | None, rows: int) -> list[_Block]:
     return [
-        (X[rows], None if codes is None else codes[rows]) for rows in cut_rows(0, len(X), ROWS)
+        (X[some], None if codes is None else codes[some]) for some in cut_rows(0, len(X), rows)
     ]
 
 

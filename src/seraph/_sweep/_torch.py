@@ -34,8 +34,6 @@ _SIDE = 512
 _LEAST_SIDES = {"cuda": 2048, "mps": 1024}
 # Tiles are not halved below this side when memory runs out: a sweep would be too slow.
 _SMALLEST_SIDE = 256
-# Devices on which numpy sums over lists of pairs faster, and in much less memory.
-_LISTS_BY_NUMPY = ("cpu",)
 # Largest rank for the fused kernel: wider operands do not fit in shared memory (`_SHAPES` in
 # `_triton`).
 _KERNEL_WIDTH = 128
@@ -73,6 +71,8 @@ class TorchSweep(Sweep):
         self.rounding = ROUNDING[str(self.X.dtype).removeprefix("torch.")]
         self.tile = _SIDES.get(self.X.device.type, _SIDE) if tile is None else tile
         self.arithmetic = TorchArithmetic(self.X)
+        # On the CPU, numpy sums over lists of pairs faster, and in much less memory.
+        self.gathers_lists = self.X.device.type != "cpu"
         self.recorder = Recorder() if self.X.is_cuda else None
 
     @property
@@ -141,7 +141,7 @@ class TorchSweep(Sweep):
 
     def _sum_lists(self, sums: Pass, P: Any) -> list[tuple[Any, Tensor]]:
         lists = sums.terms.lists()
-        if lists and self.X.device.type in _LISTS_BY_NUMPY:
+        if lists and not self.gathers_lists:
             sweep = NumpySweep(self.X.numpy())
             value, gradient = sweep.sum_pairs(P, sums.terms, sums.wrt, lists=lists)
             return [(value, torch.as_tensor(gradient, device=self.X.device))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 
 import numpy as np
 
@@ -22,7 +23,7 @@ CHECKSUMS = {
 }
 
 
-def read_arrays(name: str) -> dict[str, Array]:
+def read_arrays(name: str, folder: Traversable = DATA) -> dict[str, Array]:
     """Read the arrays of a data file, after checking its checksum.
 
     Raises
@@ -35,7 +36,7 @@ def read_arrays(name: str) -> dict[str, Array]:
     >>> {key: array.shape for key, array in sorted(read_arrays("usps.npz").items())}
     {'digits': (11000,), 'sums': (11000, 64)}
     """
-    content = (DATA / name).read_bytes()
+    content = (folder / name).read_bytes()
     found = hashlib.sha256(content).hexdigest()
     if found != CHECKSUMS[name]:
         raise ValueError(

@@ -17,7 +17,7 @@ from ._tiles import SquaredDistances
 _TILE = 1024  # side of a tile: 8 MB of distances
 # Most distances to sort at a time: 64 MB.
 _BUDGET = 2**23
-# A pass that only counts has a histogram of at most 2^20 bins.
+# A pass that only counts has a histogram of at most this number of bins, as a power of two.
 _RANGE_BITS = 20
 _ALL_KEYS = 2**63 - 1  # above the bits of any number that is not negative, and of infinity
 
@@ -59,7 +59,7 @@ def pair_chunks(
 
 
 def ordered_counts(
-    chunks: Chunks, total: int, tie: int, budget: int = _BUDGET
+    chunks: Chunks, total: int, tie: int, budget: int = _BUDGET, range_bits: int = _RANGE_BITS
 ) -> Iterator[Counts]:
     """Yield all distances in ascending order, at most about `budget` at a time.
 
@@ -69,11 +69,11 @@ def ordered_counts(
 
     `chunks` yields the same `total` distances every time. They count as equal, and are together in
     one part, if the gaps between them, in ascending order, are at most `tie` units in the last
-    place.
+    place. A pass that only counts has at most ``2**range_bits`` ranges.
     """
     held: Counts | None = None  # the last group, which may go on in the next part
     end = 0
-    for part, part_end in _sorted_parts(chunks, total, tie, budget):
+    for part, part_end in _sorted_parts(chunks, total, tie, budget, range_bits):
         if held is not None:
             if _keys(part.d2[:1])[0] - end <= tie:
                 part.similar[0] += held.similar[0]
@@ -89,7 +89,7 @@ def ordered_counts(
 
 
 def _sorted_parts(
-    chunks: Chunks, total: int, tie: int, budget: int
+    chunks: Chunks, total: int, tie: int, budget: int, range_bits: int
 ) -> Iterator[tuple[Counts, int]]:
     """Yield the distances of one range after the other, and the key of the largest in each."""
     ranges = [(0, _ALL_KEYS, total)]
@@ -98,7 +98,7 @@ def _sorted_parts(
         if count <= budget or high - low == 1:
             yield _counts(chunks, low, high, tie)
         else:
-            ranges += _parts(chunks, low, high, budget)[::-1]
+            ranges += _parts(chunks, low, high, budget, range_bits)[::-1]
 
 
 def _keys(d2: Array) -> Array:
@@ -137,9 +137,11 @@ def _distances(keys: ArrayLike) -> Array:
     return np.asarray(keys).astype(np.int64).view(np.float64)
 
 
-def _parts(chunks: Chunks, low: int, high: int, budget: int) -> list[tuple[int, int, int]]:
+def _parts(
+    chunks: Chunks, low: int, high: int, budget: int, range_bits: int
+) -> list[tuple[int, int, int]]:
     """Split a range into parts of at most `budget` distances, as far as one pass can tell."""
-    shift = max(0, (high - low - 1).bit_length() - _RANGE_BITS)
+    shift = max(0, (high - low - 1).bit_length() - range_bits)
     counts = np.zeros(((high - low - 1) >> shift) + 1, dtype=np.int64)
     for d2, _ in chunks():
         keys = _keys(d2)

@@ -95,7 +95,7 @@ def recall_at_k(
     """
     check_number("k", k, low=1, integer=True)
     found, queries = 0, 0
-    for hits, _ in _find_neighbors(Z, y, Z_reference, y_reference, k):
+    for hits, _ in find_neighbors(Z, y, Z_reference, y_reference, k):
         found += int(hits.any(axis=1).sum())
         queries += len(hits)
     return found / queries
@@ -137,7 +137,7 @@ def map_at_r(
     0.7
     """
     scores: list[Array] = []
-    for hits, companions in _find_neighbors(Z, y, Z_reference, y_reference, None):
+    for hits, companions in find_neighbors(Z, y, Z_reference, y_reference, None):
         places = np.arange(1, hits.shape[1] + 1)
         counted = hits & (places <= companions[:, np.newaxis])
         precision = np.cumsum(counted, axis=1) / places
@@ -146,17 +146,18 @@ def map_at_r(
     return math.fsum(every) / len(every)  # the same in any order
 
 
-def _find_neighbors(
+def find_neighbors(
     Z: ArrayLike,
     y: ArrayLike,
     Z_reference: ArrayLike | None,
     y_reference: ArrayLike | None,
     k: int | None,
+    budget: int = _BUDGET,
 ) -> Iterator[tuple[Array, Array]]:
     """Yield, for some queries at a time, which neighbors are companions, and how many there are.
 
     The neighbors come in ascending distance: `k` of them, or as many as the largest number of
-    companions.
+    companions. About `budget` distances are in memory at a time.
     """
     points = check_mapped(Z)
     if (Z_reference is None) != (y_reference is None):
@@ -180,7 +181,7 @@ def _find_neighbors(
         )
     d2 = SquaredDistances(*(in_range(points) if itself else in_range(points, reference)))
     depth = min(int(companions.max()) if k is None else k, len(columns) - int(itself))
-    for part in row_slices(len(rows), _BUDGET // len(columns)):
+    for part in row_slices(len(rows), budget // len(columns)):
         a = rows[part]
         gap = d2(a, columns)
         same = codes[a][:, np.newaxis] == other_codes[columns]

@@ -76,7 +76,8 @@ def in_range(*tables: Array) -> list[Array]:
 class SquaredDistances:
     """Function of two arrays of row numbers that computes the squared distances between them.
 
-    The second row numbers refer to `other`; by default to `Z`, as the first do.
+    The second row numbers refer to `other`; by default to `Z`, as the first do. Differences take
+    about `budget` numbers at a time.
 
     Attributes
     ----------
@@ -95,7 +96,8 @@ class SquaredDistances:
     0
     """
 
-    def __init__(self, Z: Array, other: Array | None = None) -> None:
+    def __init__(self, Z: Array, other: Array | None = None, *, budget: int = _BUDGET) -> None:
+        self._budget = budget
         self._points = Z.astype(np.float64, copy=False)
         self._others = self._points if other is None else other.astype(np.float64, copy=False)
         tables = [self._points] if other is None else [self._points, self._others]
@@ -139,7 +141,7 @@ class SquaredDistances:
             norm = np.maximum.outer(self._norms[a], self._other_norms[b])
             d2[d2 <= np.square(_ROUNDING * norm)] = 0.0
             return
-        for part in row_slices(len(near), _BUDGET // max(1, self._points.shape[1])):
+        for part in row_slices(len(near), self._budget // max(1, self._points.shape[1])):
             i, j = np.divmod(near[part], len(b))
             d2[i, j] = self.of_pairs(a[i], b[j])
 

@@ -54,16 +54,18 @@ def term_vectors(texts: Array, unit: str) -> sparse.csr_matrix:
     return vectors
 
 
-def rarest_terms(V: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Leave out the terms that are in too many rows to search by."""
+def rarest_terms(V: sparse.csr_matrix, products: int = _PRODUCTS) -> sparse.csr_matrix:
+    """Leave out the most frequent terms: a search takes up to `products` products per row."""
     frequency = np.bincount(V.indices, minlength=V.shape[1]).astype(np.float64)
     order = np.argsort(frequency, kind="stable")
     spent = np.cumsum(frequency[order] ** 2)
-    kept = order[spent <= _PRODUCTS * V.shape[0]]
+    kept = order[spent <= products * V.shape[0]]
     return V if len(kept) == V.shape[1] else V[:, np.sort(kept)]
 
 
-def neighbor_pairs(V: sparse.csr_matrix, rows: Array, k: int, n_first: int) -> Array:
+def neighbor_pairs(
+    V: sparse.csr_matrix, rows: Array, k: int, n_first: int, at_once: int = _AT_ONCE
+) -> Array:
     """Pair some rows with their `k` nearest neighbors by cosine; each pair once, smaller first.
 
     Parameters
@@ -77,6 +79,8 @@ def neighbor_pairs(V: sparse.csr_matrix, rows: Array, k: int, n_first: int) -> A
     n_first : int
         Rows of the first table, whose neighbors are in the other and the other way round; n if
         there is only one table. Rows without a term in common are no neighbors.
+    at_once : int, default=4_000_000
+        Number of products in memory at a time.
 
     Examples
     --------
@@ -86,23 +90,23 @@ def neighbor_pairs(V: sparse.csr_matrix, rows: Array, k: int, n_first: int) -> A
     """
     n = V.shape[0]
     if n_first == n:
-        found = _nearest(V, rows, V, k, 0)
+        found = _nearest(V, rows, V, k, 0, at_once)
     else:
-        there = _nearest(V, rows[rows < n_first], V[n_first:], k, n_first)
-        back = _nearest(V, rows[rows >= n_first], V[:n_first], k, 0)
+        there = _nearest(V, rows[rows < n_first], V[n_first:], k, n_first, at_once)
+        back = _nearest(V, rows[rows >= n_first], V[:n_first], k, 0, at_once)
         found = np.concatenate([there, back])
     return np.unique(np.sort(found, axis=1), axis=0)
 
 
 def _nearest(
-    V: sparse.csr_matrix, rows: Array, among: sparse.csr_matrix, k: int, at: int
+    V: sparse.csr_matrix, rows: Array, among: sparse.csr_matrix, k: int, at: int, at_once: int
 ) -> Array:
     """Pair `rows` of `V` with their nearest rows of `among`, which are numbered from `at`."""
     others = among.T.tocsr()
     # The number of products that each row takes decides how many rows fit at once.
     frequency = np.diff(others.indptr).astype(np.float64)
     load = np.cumsum(V[rows].astype(bool) @ frequency)
-    cuts = np.flatnonzero(np.diff(load // _AT_ONCE)) + 1
+    cuts = np.flatnonzero(np.diff(load // at_once)) + 1
     pairs = [np.empty((0, 2), dtype=np.intp)]
     for part in np.split(rows, cuts):
         pairs += _largest(V[part] @ others, part, k, at)
