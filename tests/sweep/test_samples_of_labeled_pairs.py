@@ -8,7 +8,6 @@ from seraph._engine import Settings, learn, read_array
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
 from seraph._sweep import NumpySweep, PairTerms, Plan, PointsInMemory, SampleSizes
-from tests.helpers.em import em
 
 
 def classes(n=700, m=4, n_classes=4, seed=0):
@@ -41,7 +40,7 @@ def test_an_estimate_is_near_the_sum(rng):
 
 FITS = [
     {},
-    pytest.param({"solver": em(3)}, marks=pytest.mark.slow),
+    pytest.param({"solver": "em"}, marks=pytest.mark.slow),
     pytest.param({"gamma": 1.0}, marks=pytest.mark.slow),
     pytest.param({"n_components": 2}, marks=pytest.mark.slow),
     pytest.param({"backend": "torch"}, marks=pytest.mark.slow),
