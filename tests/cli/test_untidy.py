@@ -291,7 +291,7 @@ def test_every_model_becomes_a_graph_of_named_columns(options, folder):
     new.loc[5:8, "a"] = np.nan
     new.to_csv("new.csv", index=False)
     preparer, table = fitted.estimator[0], read_table(Path("new.csv"))
-    points = table.points(fitted.feature_names, Reading(**preparer.reading_))
+    points = preparer._read(table)[fitted.feature_names]
     columns = {
         name: values.fillna("").to_numpy(dtype=str)[:, np.newaxis]
         if values.dtype.kind == "O" or name in preparer.reading_["categories"]

@@ -355,6 +355,9 @@ def test_anything_but_a_fitted_model_and_points_is_refused(wine):
             to_onnx(model, X)
     with pytest.raises(ValueError, match="float32 or float64; got 'int64'"):
         to_onnx(SERAPH().fit(X, y_partial), X, dtype="int64")
+    for rows in (X, pd.DataFrame(X).add_prefix("x")):
+        with pytest.raises(ValueError, match='float32 cannot hold: pass dtype="float64"'):
+            to_onnx(SERAPH().fit(rows, y_partial), 1e60 * rows)
     products = KernelSERAPH(kernel="precomputed").fit(X @ X.T, y_partial)
     with pytest.raises(ValueError, match=WRONG_KERNEL):
         to_onnx(products, X @ X.T)

@@ -57,8 +57,8 @@ def _tables_like(model: Any, X: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
         table, text = _as_table(model, X, dtype), list(text_columns(model))
     else:
         X = X.toarray() if sparse.issparse(X) else X
-        table = check_array(X, dtype=dtype, ensure_all_finite=False, input_name="X")
-        table, text = table.astype(np.float64), []
+        table = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X")
+        table, text = _rounded(table, dtype), []
     if table.shape[1] != model.n_features_in_:
         raise ValueError(
             f"X has {table.shape[1]} columns, but the model was fitted on {model.n_features_in_}: "
@@ -100,10 +100,20 @@ def _as_table(model: Any, X: Any, dtype: np.dtype[Any]) -> Any:
     for name in names:
         values = pd.Series(X[name]).reset_index(drop=True)
         if name in text:
-            columns[name] = values.astype(object)
-        else:
-            columns[name] = values.astype(dtype).astype(np.float64) if name in used else values
+            values = values.astype(object)
+        elif name in used:
+            values = _rounded(values.to_numpy(np.float64), dtype)
+        columns[name] = values
     return pd.DataFrame(columns)
+
+
+def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Return numbers rounded to `dtype`; refuse those that it cannot hold."""
+    with np.errstate(over="ignore"):
+        rounded = values.astype(dtype).astype(np.float64)
+    if (np.isinf(rounded) & np.isfinite(values)).any():
+        raise ValueError(f'X has numbers that {dtype.name} cannot hold: pass dtype="float64".')
+    return rounded
 
 
 def _holes(rows: Any, rng: np.random.Generator) -> Array:
