@@ -183,5 +183,5 @@ def neighbors_and_pairs(
     weights = (1.0, similar_weight, -dissimilar_weight)
     total = np.zeros_like(rough)
     for weight, scatter in zip(weights, (rough, similar, dissimilar), strict=True):
-        total += weight * scatter / (float(np.trace(scatter)) or 1.0)  # as it is if all coincide
+        total += weight * (scatter / (float(np.trace(scatter)) or 1.0))  # as it is if all coincide
     return total
