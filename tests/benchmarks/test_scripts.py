@@ -69,11 +69,13 @@ def test_every_script_is_here():
 @pytest.mark.parametrize("name", few(sorted(SCRIPTS), OF_THE_MAKEFILE.__contains__))
 def test_a_script_runs_for_a_second(name, tmp_path):
     arguments = [argument.replace("FOLDER", str(tmp_path)) for argument in SCRIPTS[name]]
+    # Some compare numbers of threads, which these settle.
+    free = {key: value for key, value in os.environ.items() if not key.endswith("_NUM_THREADS")}
     with (tmp_path / "said.txt").open("w+") as said:
         done = subprocess.Popen(
             [sys.executable, "-c", DRIVER, f"benchmarks.{name}", *arguments],
             cwd=ROOT,
-            env={**os.environ, "XDG_CACHE_HOME": str(tmp_path)},
+            env={**free, "XDG_CACHE_HOME": str(tmp_path)},
             stdout=said,
             stderr=subprocess.STDOUT,
             start_new_session=True,

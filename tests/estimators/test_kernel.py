@@ -124,14 +124,10 @@ def test_random_labels_on_two_rings_are_enough_with_the_default_width():
         some = np.full(len(y), -1)
         for ring in (0, 1):
             some[rng.permutation(np.flatnonzero(y == ring))[:3]] = ring
-        row = []
-        for gamma in (None, "median"):
-            Z = seraph.KernelSERAPH(gamma=gamma).fit(X, some).transform(X)
-            neighbors = KNeighborsClassifier(1).fit(Z[some >= 0], y[some >= 0])
-            row.append(1 - neighbors.score(Z[some < 0], y[some < 0]))
-        errors.append(row)
-    fixed, by_data = np.mean(errors, axis=0)
-    assert by_data < 0.05 < fixed
+        Z = seraph.KernelSERAPH().fit(X, some).transform(X)
+        neighbors = KNeighborsClassifier(1).fit(Z[some >= 0], y[some >= 0])
+        errors.append(1 - neighbors.score(Z[some < 0], y[some < 0]))
+    assert np.mean(errors) < 0.05
 
 
 KERNELS = {

@@ -69,14 +69,14 @@ def test_the_constructor_keeps_plain_data_and_draws_nothing(display, wine, learn
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
 def test_drawing_on_given_axes_leaves_pyplot_alone(display, wine, learner):
-    n = 2 if display in TWO_PANELS else 1
+    n, before = 2 if display in TWO_PANELS else 1, plt.get_fignums()
     axes = some_axes(n)
     drawn = display.from_estimator(learner, *wine[:2], ax=axes)
     figure = np.ravel(axes)[0].figure
     assert drawn.figure_ is figure
     assert np.ravel(drawn.axes_ if n == 2 else drawn.ax_).tolist() == np.ravel(axes).tolist()
     figure.draw_without_rendering()
-    assert not plt.get_fignums()
+    assert plt.get_fignums() == before
 
 
 @pytest.mark.parametrize("display", TWO_PANELS, ids=by_name)
@@ -96,8 +96,9 @@ def test_one_axes_is_split_if_it_is_part_of_a_grid(display, wine, learner):
 @pytest.mark.usefixtures("_close")
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
 def test_a_new_figure_has_a_layout(display, wine, learner):
+    before = plt.get_fignums()
     drawn = display.from_estimator(learner, *wine[:2])
-    assert plt.get_fignums() == [drawn.figure_.number]
+    assert plt.get_fignums() == [*before, drawn.figure_.number]
     assert drawn.figure_.get_layout_engine() is not None
 
 

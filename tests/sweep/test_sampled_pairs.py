@@ -10,21 +10,20 @@ from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
 from seraph._sweep import BACKENDS, PointsInMemory, SampleSizes
-from tests.helpers.em import em
 from tests.helpers.quick import few
 
 FEW_MARKED = Marks([[20, 30], [3, 50]], [1, -1], rows=60)
 MARKED = Marks([[0, 70], [71, 72], [75, 3]], [1, -1, -1], rows=80)
 LEARNERS = [
     SERAPH(),
-    SERAPH(solver=em(3)),
+    SERAPH(solver="em"),
     SERAPH(gamma=1.0),
     SERAPH(solver="spg"),
     SERAPH(manifold=0.01),
 ]
 QUICK = few(
     LEARNERS,
-    lambda learner: "M-steps" not in learner.solver and getattr(learner, "gamma", None) is None,
+    lambda learner: learner.solver != "em" and getattr(learner, "gamma", None) is None,
 )
 
 
