@@ -24,7 +24,7 @@ from seraph import __version__
 from seraph._utils._files import note_write, write_whole
 from seraph.datasets import load_task
 
-from ._methods import METHODS
+from ._methods import IN_TABLE, METHODS
 from ._protocol import Sampling, Scaling, sample_task
 
 
@@ -46,7 +46,7 @@ class Plan:
     """What to run. Equal plans give equal errors, whatever the number of jobs."""
 
     tasks: tuple[str, ...]
-    methods: tuple[str, ...] = tuple(METHODS)
+    methods: tuple[str, ...] = IN_TABLE
     samplings: int = 50  # of each task
     seed: int = 0
     scaling: Scaling = "zscore"  # of the UCI features
