@@ -305,8 +305,9 @@ def shuffled_frame(case):
 @way
 def polars(case):
     import polars as pl
+    import pyarrow as pa
 
-    frame = pl.from_pandas(_frame(case).reset_index(drop=True))
+    frame = pl.from_arrow(pa.Table.from_pandas(_frame(case), preserve_index=False))
     check_refit(answers(case.refit(frame), frame), answers(case.refitted, case.rows), _exact(case))
 
 
