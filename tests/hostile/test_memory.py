@@ -14,7 +14,7 @@ from seraph import SERAPH, Marks, query_pairs
 N = 800
 # A fit may take this many bytes, however few the exact one takes.
 FLOOR = 4e6
-# And a sample this many, however few all pairs take: a chunk of a million pairs, and its sums.
+# A fit to a sample of pairs may take this many: a chunk of a million pairs, and its sums.
 CHUNK = 6e6
 
 
