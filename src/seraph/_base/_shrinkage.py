@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 
 from .._sweep import Coordinates, exact_size, magnitude
-from .._utils._eigen import eigh
+from .._utils._eigen import eigh, eigvalsh, svd
 from .._utils._typing import Array
 from .._utils._validation import check_number
 
@@ -83,7 +83,7 @@ def check_target(target: ArrayLike | None, n_features: int) -> tuple[Array | Non
             "shrinkage_target must be symmetric; got a matrix that differs from its transpose by "
             f"up to {np.abs(matrix - matrix.T).max() * size:.3g}."
         )
-    least = float(np.linalg.eigvalsh(matrix)[0])
+    least = float(eigvalsh(matrix)[0])
     if least < -1e-8 * n_features:
         raise ValueError(
             "shrinkage_target must be positive semi-definite; got a smallest eigenvalue of "
@@ -329,7 +329,7 @@ def _sorted_directions(P: Array, coordinates: Coordinates) -> tuple[Array, Array
 
     Of equally long ones the widest come first.
     """
-    _, lengths, rows = np.linalg.svd(P, full_matrices=False)
+    _, lengths, rows = svd(P)
     keep = lengths > lengths.max(initial=0.0) * max(P.shape) * _EPS
     lengths, rows = lengths[keep], rows[keep]
     breaks = np.flatnonzero(lengths[:-1] - lengths[1:] > _EQUAL * lengths.max(initial=0.0)) + 1

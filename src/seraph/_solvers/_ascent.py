@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._utils._typing import Array, computed_once
-from ._psd import compress, numerical_rank, relative_slope
+from ._psd import compress, relative_slope
 from ._quasi_newton import lbfgs
 from ._result import Callback, CertifiedPoint, MatrixFunction, Step, StoppingRule
 
@@ -212,4 +212,4 @@ def advance(
         if may_hold:
             state = replace(state, known_gap=found.gap)
     gap = max(slope, state.known_gap)
-    return state, Step(there.value, numerical_rank(there.P), moved, gap)
+    return state, Step(there.value, len(compress(there.P)), moved, gap)

@@ -11,7 +11,7 @@ from collections import deque
 import numpy as np
 from scipy.linalg import orthogonal_procrustes
 
-from .._utils._eigen import eigh
+from .._utils._eigen import eigh, svd
 from .._utils._typing import Array
 from ._ascent import NULL_ROW, Evaluator, find_idle_rows
 from ._low_rank import low_rank
@@ -134,7 +134,7 @@ class Follower:
 
     def _tidy(self, evaluator: Evaluator, P: Array) -> CertifiedPoint:
         """Make the rows orthogonal, and drop those that vanish in the limit."""
-        turn = np.linalg.svd(P, full_matrices=False)[0].T
+        turn = svd(P)[0].T
         self._curvature.turn(turn)
         P, objective = turn @ P, evaluator.objective
         here = CertifiedPoint.at(objective, P)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._utils._eigen import eigh, eigvalsh
+from .._utils._eigen import eigh, eigvalsh, svd
 from .._utils._typing import Array
 
 # Eigenvalues below this share of the largest count as zero. The eigenvalues of a sum over pairs
@@ -33,17 +33,9 @@ def compress(P: Array, tolerance: float = _RANK_TOLERANCE) -> Array:
     """Return a factor of ``P'P`` with as many rows as its rank: orthogonal, longest first."""
     if P.size == 0:
         return P[:0]
-    _, lengths, directions = np.linalg.svd(P, full_matrices=False)
+    _, lengths, directions = svd(P)
     keep = lengths**2 > max(tolerance * lengths[0] ** 2, _TINY)
     return lengths[keep, np.newaxis] * directions[keep]
-
-
-def numerical_rank(P: Array) -> int:
-    """Count the rows that `compress` would leave."""
-    if P.size == 0:
-        return 0
-    squares = np.linalg.svd(P, compute_uv=False) ** 2
-    return int(np.sum(squares > max(_RANK_TOLERANCE * squares[0], _TINY)))
 
 
 def optimality_gap(P: Array, gradient: Array, scale: float) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from .._utils._eigen import eigh
+from .._utils._eigen import eigh, svd
 from .._utils._typing import Array, computed_once
 from .._utils._validation import check_unmasked
 from ._moments import Frame, exact_size, rounding_of_mean
@@ -238,7 +238,7 @@ def principal_directions(
     >>> left.shape, lengths.round(6), abs(directions).round(6)
     ((2, 1), array([7.071068]), array([[0.6, 0.8]]))
     """
-    left, lengths, directions = np.linalg.svd(points, full_matrices=False)
+    left, lengths, directions = svd(points)
     rank = max(1, int(np.sum(lengths > tolerance * lengths[0])))
     return left[:, :rank], lengths[:rank], directions[:rank]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._solvers import Curvature, backtrack
+from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array
 
 # Eigenvalues below this share of the largest are zero up to rounding: the error of `eigh` is of
@@ -30,7 +31,7 @@ def power(A: Array, exponent: float) -> Array:
     array([[0.5  , 0.   ],
            [0.   , 0.333]])
     """
-    values, vectors = np.linalg.eigh(A)
+    values, vectors = eigh(A)
     result: Array = (vectors * np.maximum(values, np.finfo(float).tiny) ** exponent) @ vectors.T
     return 0.5 * (result + result.T)
 
@@ -50,7 +51,7 @@ def with_ridge(scatter: Array, ridge: float, what: str, name: str = "ridge") -> 
     """
     m = len(scatter)
     result = scatter + ridge * np.trace(scatter) / m * np.eye(m)
-    values = np.linalg.eigvalsh(result)
+    values = eigvalsh(result)
     if not values[-1] > 0.0:
         raise ValueError(
             f"The {what} do not differ in any feature: there is no scatter to learn from. Add "
@@ -87,7 +88,7 @@ def logdet_gap(H: Array) -> float:
     gap = float(np.trace(H) - 2.0 * np.log(np.diag(root)).sum())
     if gap > _LARGE_GAP:
         return gap
-    values = np.linalg.eigvalsh(H)  # slower, but a small gap keeps its digits
+    values = eigvalsh(H)  # slower, but a small gap keeps its digits
     return float(np.sum(values - np.log1p(values))) if values[0] > -1.0 else np.inf
 
 
@@ -181,7 +182,7 @@ def prior_root(Z: Array, prior: str) -> Array:
     scale = Z.std(axis=0, ddof=1)
     varies = scale > 0.0
     scale[~varies] = np.sqrt(np.mean(scale[varies] ** 2))
-    values, vectors = np.linalg.eigh((Z / scale).T @ (Z / scale) / (len(Z) - 1))
+    values, vectors = eigh((Z / scale).T @ (Z / scale) / (len(Z) - 1))
     values[values <= ZERO * values[-1]] = 1.0
     root: Array = (vectors / np.sqrt(values)) @ vectors.T / scale[:, np.newaxis]
     return root

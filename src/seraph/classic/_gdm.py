@@ -13,6 +13,7 @@ from .. import _solvers as solvers
 from .._base import Blend
 from .._marks import PairLabels
 from .._sweep import principal_directions
+from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_flag
 from ._definite import ZERO
@@ -197,7 +198,7 @@ def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tup
         return np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept], mean
     _, lengths, directions = principal_directions(X * inverse)
     C = inverse[:, np.newaxis] * directions.T / lengths
-    total, basis = np.linalg.eigh(sums.scatter(X @ C))
+    total, basis = eigh(sums.scatter(X @ C))
     kept = total > ZERO * total[-1]
     return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
 
@@ -228,7 +229,7 @@ def _unit_constraint(
     if diagonal:
         held, turn = np.diag(constraint), np.eye(len(constraint))
     else:
-        held, turn = np.linalg.eigh(constraint)
+        held, turn = eigh(constraint)
         if equal > 0.0 and held[-1] > _FAR_APART * max(held[0], 0.0):
             return _by_features(X, scale, sums, share, equal, mean)
     held = np.maximum(held, 0.0) + share * (1.0 - equal)
@@ -319,7 +320,7 @@ class _DissimilarDistances:
         derivative of the sum by `P`.
         """
         value, gradient = self.sums.by_metric(self.X, P, self.term)
-        top = np.diag(gradient).max() if diagonal else np.linalg.eigvalsh(gradient)[-1]
+        top = np.diag(gradient).max() if diagonal else eigvalsh(gradient)[-1]
         trace = float(np.vdot(P, P))
         if not trace * top > 0.1 * value:  # it is half the value or more, unless they coincide
             return 0.0, np.inf, P

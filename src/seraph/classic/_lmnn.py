@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from .._marks import PairLabels
 from .._solvers import compress, lbfgs
 from .._sweep import exact_size, magnitude, principal_directions, subtract_mean
+from .._utils._eigen import eigvalsh, svd
 from .._utils._typing import Array
 from .._utils._validation import check_verbose
 from ._learner import CONVERGED_GAP, ClassLabelLearner
@@ -273,7 +274,7 @@ class _LowerBound:
         # The roots of C's eigenvalues come from the differences: C itself squares their condition.
         i, rank = np.nonzero(triples.present)
         root = np.linalg.qr(X[i] - X[triples.targets[i, rank]], mode="r")
-        _, lengths, directions = np.linalg.svd(root)
+        _, lengths, directions = svd(np.asarray(root), full_matrices=True)
         lengths = np.pad(lengths, (0, len(directions) - len(lengths)))
         lengths *= np.sqrt(1.0 - triples.push_weight)
         size = float(np.linalg.norm(X))
@@ -295,7 +296,7 @@ class _LowerBound:
 
     def __call__(self, P: Array) -> float:
         at = self.triples.at(np.vstack([P, self.free]), self.whitened)
-        values = np.linalg.eigvalsh(self.whitened.T @ at.laplacian)
+        values = eigvalsh(self.whitened.T @ at.laplacian)
         if len(values) == 0:
             return 0.0
         least = float(values[0] - _ROUNDING * max(1.0, values[-1]))

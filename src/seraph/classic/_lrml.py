@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
 from .._sweep import principal_directions
+from .._utils._eigen import eigh
 from .._utils._graph import neighbor_graph, neighbors_and_pairs, roughness
 from .._utils._typing import Array
 from ._definite import ZERO
@@ -128,7 +129,7 @@ class LRML(ClassicLearner):
         similar, dissimilar = sums.scatters(Z[sums.rows])
         weights = float(self.similar_weight), float(self.dissimilar_weight)
         K = neighbors_and_pairs(roughness(Z, graph), similar, dissimilar, *weights)
-        values, vectors = np.linalg.eigh(K)
+        values, vectors = eigh(K)
         least = float(self.floor) * values[-1]
         if values[-1] <= 0.0 or max(values[0], least) <= ZERO * values[-1]:
             raise ValueError(

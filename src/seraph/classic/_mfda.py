@@ -15,6 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from .._marks import PairLabels
 from .._sweep import principal_directions
+from .._utils._eigen import eigh
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from ._definite import ZERO
@@ -154,7 +155,7 @@ class MFDA(ClassicLearner):
             left, lengths, basis = principal_directions(Z)
             Z = left * lengths
         apart, together = self._scatters(Z, labels, alpha)
-        values, vectors = np.linalg.eigh(apart + together)
+        values, vectors = eigh(apart + together)
         kept = vectors[:, values > ZERO * values[-1]]
         apart, together = kept.T @ apart @ kept, kept.T @ together @ kept
         d = min(self.n_components or (len(apart) + 1) // 2, len(apart))
@@ -246,14 +247,14 @@ def trace_ratio(
     with np.errstate(divide="ignore", over="ignore"):  # infinity is the right answer
         ratio = float(np.trace(numerator) / np.trace(denominator))
     history = [ratio]
-    values, vectors = np.linalg.eigh(denominator)
+    values, vectors = eigh(denominator)
     null = vectors[:, values <= ZERO * np.trace(numerator + denominator)]
     if null.shape[1] >= d:
-        _, inner = np.linalg.eigh(null.T @ numerator @ null)
+        _, inner = eigh(null.T @ numerator @ null)
         return null @ inner[:, ::-1][:, :d], [*history, np.inf], True
     converged = False
     while not converged and len(history) <= max_iter:
-        _, vectors = np.linalg.eigh(numerator - ratio * denominator)
+        _, vectors = eigh(numerator - ratio * denominator)
         W = vectors[:, ::-1][:, :d]
         above = float(np.einsum("ij,ij->", W, numerator @ W))
         ratio = max(ratio, above / float(np.einsum("ij,ij->", W, denominator @ W)))

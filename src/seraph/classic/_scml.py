@@ -16,6 +16,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._marks import PairLabels
 from .._solvers import lbfgs
+from .._utils._eigen import svd
 from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class, smoothed_hinge
@@ -215,7 +216,7 @@ def compose(
     weights, value, gap, n_iter = Hinges(differences, beta).minimize(max_iter, tol, tol)
     used = weights > 0.0
     scaled = np.sqrt(weights[used])[:, np.newaxis] * basis[used]
-    _, lengths, directions = np.linalg.svd(scaled, full_matrices=False)
+    _, lengths, directions = svd(scaled)
     kept = lengths > 1e-10 * lengths.max(initial=0.0)
     return lengths[kept, np.newaxis] * directions[kept], {
         "n_directions_": int(used.sum()),

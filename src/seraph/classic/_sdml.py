@@ -11,6 +11,7 @@ from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 
 from .._marks import PairLabels
+from .._utils._eigen import eigvalsh
 from .._utils._typing import Array
 from ._definite import ZERO, power, prior_root
 from ._learner import ClassicLearner, check_share
@@ -157,7 +158,7 @@ def largest_weight(pull: Array, root: Array) -> float:
     >>> largest_weight(np.diag([1.0, -4.0]), np.eye(2)), largest_weight(2.0 * np.eye(2), np.eye(2))
     (0.25, 0.5)
     """
-    values = np.linalg.eigvalsh(root.T @ pull @ root)
+    values = eigvalsh(root.T @ pull @ root)
     size = float(np.abs(values).max())
     if size == 0.0:
         return 1.0

@@ -19,6 +19,7 @@ from sklearn.utils import check_array
 from .._base import MahalanobisLearner, map_points
 from .._columns._preparer import unfold as unfold_preparer
 from .._utils._directions import needs_unit_length
+from .._utils._eigen import eigh, svd
 from .._utils._files import write_whole
 from .._utils._optional import optional_module
 from .._utils._validation import as_numbers, shown
@@ -275,8 +276,8 @@ def _keep_leading(parts: list[_Linear], n_components: int, X: ArrayLike | None, 
         Z = part.of(Z)
     Z = Z - Z.mean(axis=0)
     if n_components <= len(Z) < Z.shape[1]:
-        return np.linalg.svd(Z, full_matrices=False)[2][:n_components].T
-    return np.linalg.eigh(Z.T @ Z)[1][:, ::-1][:, :n_components]
+        return svd(Z)[2][:n_components].T
+    return eigh(Z.T @ Z)[1][:, ::-1][:, :n_components]
 
 
 def _reduce(model: Any, n_components: int | None, X: ArrayLike | None) -> Any:

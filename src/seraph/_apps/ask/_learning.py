@@ -12,6 +12,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import orthogonal_procrustes
 
 from ... import SERAPH, Marks
+from ..._utils._eigen import svd
 from ..._utils._threshold import choose_threshold
 from ..._utils._typing import Array, BoolArray, IntArray, computed_once
 from ._answers import Answer
@@ -264,7 +265,7 @@ def _groups(Z: Array, pairs: IntArray, same: BoolArray) -> list[int]:
 def _principal_plane(Z: Array) -> tuple[Array, Array]:
     """Return the center and the two leading principal directions, zeros for a missing second."""
     center = Z.mean(axis=0, dtype=np.float64)
-    directions = np.linalg.svd(Z - center, full_matrices=False)[2][:2]
+    directions = svd(Z - center)[2][:2]
     return center, np.pad(directions, [(0, 2 - len(directions)), (0, 0)])
 
 

@@ -10,6 +10,7 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils import check_array, check_random_state
 
+from ..._utils._eigen import eigh, eigvalsh
 from ..._utils._typing import Array
 from ..._utils._validation import shown
 from ..._utils._warnings import warn
@@ -52,7 +53,7 @@ def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, defini
             f"{name} must be 'identity', 'covariance', 'random' or an array of shape (n_features, "
             f"n_features); got {shown(spec)}."
         )
-    values = np.linalg.eigvalsh(matrix)
+    values = eigvalsh(matrix)
     rounding = m * np.finfo(float).eps * np.abs(values).max()
     if values[0] < -rounding:
         raise NonPSDError(f"`{name}` is not positive semi-definite.")
@@ -94,7 +95,7 @@ def components_from_metric(matrix: Array) -> Array:
     try:
         return np.asarray(np.linalg.cholesky(symmetric).T)
     except np.linalg.LinAlgError:
-        values, vectors = np.linalg.eigh(symmetric)
+        values, vectors = eigh(symmetric)
         return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))).T)
 
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..._utils._eigen import eigh
 from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
@@ -216,7 +217,7 @@ def nearest_feasible(A: Array, W: Array, bound: float) -> Array:
     """
 
     def at(s: float) -> tuple[Array, float]:
-        values, vectors = np.linalg.eigh(A - s * W)
+        values, vectors = eigh(A - s * W)
         part = (vectors * np.maximum(values, 0.0)) @ vectors.T
         return part, float(np.vdot(W, part)) / bound - 1.0
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..._utils._eigen import eigvalsh
 from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
@@ -50,7 +51,7 @@ class _BaseSDML(MahalanobisMixin):
         pull = (difference.T * y) @ difference
         largest = largest_weight(pull, power(prior, 0.5))
         weight = float(self.balance_param)
-        if weight >= largest and np.linalg.eigvalsh(pull)[0] < 0.0:
+        if weight >= largest and eigvalsh(pull)[0] < 0.0:
             warn(
                 f"balance_param={weight:g} is too large for these pairs: there is no minimum from "
                 f"{largest:.2g} on, so {0.99 * largest:.2g} is used. Lower balance_param.",

@@ -1,9 +1,9 @@
-"""Large matrices are decomposed on the device of a fit, with the result of numpy."""
+"""Matrices are decomposed as numpy does it: on a device, too, and where its method fails."""
 
 import numpy as np
 import pytest
 
-from seraph._utils._eigen import decompose_on, eigh, eigvalsh
+from seraph._utils._eigen import decompose_on, eigh, eigvalsh, svd
 
 
 @pytest.mark.parametrize("m", [3, 300])
@@ -39,18 +39,22 @@ def test_the_device_is_forgotten_after_the_block():
 def test_a_matrix_on_which_divide_and_conquer_fails_is_decomposed_in_another_way(monkeypatch, rng):
     """LAPACK failed on one of 196 finite columns; which matrix does so depends on the machine."""
 
-    def fail(_):
+    def fail(_, **__):
         raise np.linalg.LinAlgError("Eigenvalues did not converge")
 
     A = rng.normal(size=(30, 30))
     A = A + A.T
     expected = np.linalg.eigvalsh(A)
-    monkeypatch.setattr(np.linalg, "eigh", fail)
-    monkeypatch.setattr(np.linalg, "eigvalsh", fail)
+    for name in ("eigh", "eigvalsh", "svd"):
+        monkeypatch.setattr(np.linalg, name, fail)
     values, vectors = eigh(A)
     np.testing.assert_allclose(values, expected, atol=1e-12)
     np.testing.assert_allclose((vectors * values) @ vectors.T, A, atol=1e-12)
     np.testing.assert_allclose(eigvalsh(A), expected, atol=1e-12)
+    left, lengths, right = svd(A[:20])
+    np.testing.assert_allclose((left * lengths) @ right, A[:20], atol=1e-12)
+    assert svd(A[:20], full_matrices=True)[2].shape == (30, 30)
     A[0, 0] = np.nan
-    with pytest.raises(np.linalg.LinAlgError):
-        eigh(A)
+    for decompose in (eigh, eigvalsh, svd):
+        with pytest.raises(np.linalg.LinAlgError):
+            decompose(A)
