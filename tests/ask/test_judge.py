@@ -153,6 +153,10 @@ def test_the_advice_says_which_is_better_and_when_to_stop(now, change, kinds, sa
     assert found.stop
 
 
+def test_a_limit_that_rounds_to_zero_has_no_minus():
+    assert " +0.00 to +0.18)" in judgment((0.88, 0.60, 0.98), (0.08, -0.001, 0.18)).sentence()
+
+
 def test_a_test_with_enough_of_each_kind_is_judged_soon():
     found = advice(None, None, tests=(3, 7), kinds=(6, 14))
     assert found.text == "After a few more answers the page says how good the distance is."

@@ -120,7 +120,7 @@ class Comparison:
     def sentence(self) -> str:
         """Say which distance is better."""
         d = self.difference
-        interval = f"95 % interval of the difference {d.low:+.2f} to {d.high:+.2f}"
+        interval = f"95 % interval of the difference {d.low:+z.2f} to {d.high:+z.2f}"
         aucs = f"{self.learned.value:.2f} against {self.euclidean.value:.2f}, {interval}"
         if self.better == "learned":
             return f"The learned distance is better than the Euclidean one ({aucs})."
