@@ -1,6 +1,7 @@
 """Imports run one way: each room may import those below it, and no others."""
 
 import ast
+import re
 import runpy
 import sys
 from collections.abc import Iterator
@@ -228,6 +229,16 @@ def test_nobody_looks_at_the_frames_of_callers_but_to_place_a_warning():
         if path.name != "_warnings.py"
     }
     assert not {name: words for name, words in found.items() if words}
+
+
+def test_no_file_of_tests_is_imported():
+    """What several of them need is in `tests/helpers`."""
+    paths = list(Path(__file__).parent.rglob("*.py"))
+    imported = re.compile(r"^ *from (tests[.\w]*\.test_.*|tests[.\w]* import .*\btest_.*)", re.M)
+    assert imported.search("from tests.cli import a, test_b")
+    assert len(paths) > 200
+    found = {path.name: imported.findall(path.read_text()) for path in paths}
+    assert not {name: lines for name, lines in found.items() if lines}
 
 
 # How large the interface is

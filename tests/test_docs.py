@@ -19,42 +19,13 @@ import typer
 import seraph
 from seraph import SERAPH
 from seraph._apps.cli._app import app
+from tests.helpers.public import PACKAGES, PUBLIC, tool
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 # Blocks whose output, if they have one, is not on the page.
 QUIET = r"sh|\{code-block\} (sh|python)|\{(include|image|toctree)\}.*"
-PACKAGES = (
-    "seraph",
-    "seraph.classic",
-    "seraph.compat",
-    "seraph.compat.metric_learn",
-    "seraph.compat.metric_learn.base_metric",
-    "seraph.compat.metric_learn.constraints",
-    "seraph.compat.metric_learn.covariance",
-    "seraph.compat.metric_learn.exceptions",
-    *(
-        f"seraph.compat.metric_learn.{name}"
-        for name in ("itml", "lfda", "lmnn", "lsml", "mlkr", "mmc", "nca", "rca", "scml", "sdml")
-    ),
-    "seraph.datasets",
-    "seraph.metrics",
-    "seraph.persist",
-    "seraph.plot",
-    "seraph.records",
-)
-PUBLIC = {
-    f"{name}.{public}" for name in PACKAGES for public in importlib.import_module(name).__all__
-}
-
-
-def tool(name):
-    """Import a script of tools/ as a module."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def listed_names():

@@ -9,7 +9,7 @@ from functools import cache
 import matplotlib.pyplot as plt
 import pytest
 
-from tests.test_docs import PACKAGES
+from tests.helpers.public import PACKAGES
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 

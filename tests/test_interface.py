@@ -3,7 +3,7 @@
 import pytest
 
 from seraph import SERAPH
-from tests.test_docs import PACKAGES, PUBLIC, tool
+from tests.helpers.public import PACKAGES, PUBLIC, tool
 
 interface = tool("interface")
 

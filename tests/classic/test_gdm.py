@@ -14,15 +14,10 @@ from seraph._marks import PairLabels
 from seraph._sweep._points import subtract_mean
 from seraph.classic._gdm import _DissimilarDistances, _unit_constraint
 from seraph.classic._pair_sums import PairSums
+from tests.helpers.blobs import even_blobs as blobs
 
 # The learned metric itself, from all pairs and whatever the units of the features are.
 GDM = partial(classic.GDM, ridge=1.0, n_constraints=None, shrinkage=0.0, tol=1e-4)
-
-
-def blobs(n=30, m=3, classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = np.arange(n) % classes
-    return rng.normal(size=(n, m)) + rng.normal(scale=1.5, size=(classes, m))[y], y
 
 
 def differences(X, y):

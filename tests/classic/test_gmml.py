@@ -8,27 +8,7 @@ from scipy.linalg import sqrtm
 from seraph import Marks
 from seraph.classic import GMML
 from seraph.classic._gmml import geodesic
-
-
-def blobs(n=40, m=4, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, n)
-    return rng.normal(size=(3, m))[y] + rng.normal(size=(n, m)) * np.linspace(0.5, 2.0, m), y
-
-
-def every_pair(y):
-    rows = np.array([(i, j) for i in range(len(y)) for j in range(i) if min(y[i], y[j]) >= 0])
-    return rows, np.where(y[rows[:, 0]] == y[rows[:, 1]], 1, -1)
-
-
-def literal_scatters(X, rows, signs, ridge):
-    """Means over the similar and over the dissimilar pairs by a loop, each with its ridge."""
-    m, scatters = X.shape[1], []
-    for sign in (1, -1):
-        chosen = [pair for pair, s in zip(rows, signs, strict=True) if s == sign]
-        mean = sum(np.outer(X[i] - X[j], X[i] - X[j]) for i, j in chosen) / len(chosen)
-        scatters.append(mean + ridge * np.trace(mean) / m * np.eye(m))
-    return scatters
+from tests.helpers.blobs import blobs, every_pair, literal_scatters
 
 
 def literal_metric(S, D, t):

@@ -14,7 +14,7 @@ from seraph.classic._definite import logdet_gap, minimize_factor
 from seraph.classic._itml import ITML, _sample_pairs, _SlackObjective
 from seraph.classic._pair_sums import PairSums
 from seraph.classic._rows import spread_rows
-from tests.classic.test_gdm import blobs
+from tests.helpers.blobs import even_blobs as blobs
 from tests.helpers.quick import few
 
 GAMMAS = [0.05, 1.0, 5.0]

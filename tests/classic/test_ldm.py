@@ -17,21 +17,7 @@ from seraph._marks import PairLabels
 from seraph.classic import LDM
 from seraph.classic._ldm import bound, bound_step, maximize
 from seraph.classic._local_likelihood import Likelihood
-
-
-def blobs(n=40, m=4, n_classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n)
-    means = rng.normal(size=(n_classes, m))
-    return means[y] + rng.normal(size=(n, m)) * np.linspace(0.5, 2.0, m), y
-
-
-def every_pair(y):
-    """All pairs of the labeled rows, as marked pairs."""
-    known = np.flatnonzero(np.asarray(y) >= 0)
-    i, j = np.triu_indices(len(known), 1)
-    rows = np.column_stack([known[i], known[j]])
-    return rows, np.where(y[rows[:, 0]] == y[rows[:, 1]], 1, -1)
+from tests.helpers.blobs import blobs
 
 
 def some_pairs(n, seed=0):

@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from seraph.classic import LFDA
 from seraph.classic._lfda import local_scatters
-from tests.classic.test_gmml import blobs
+from tests.helpers.blobs import blobs
 
 
 def literal_scatters(X, y, k):

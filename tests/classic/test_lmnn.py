@@ -10,6 +10,7 @@ from seraph import Marks
 from seraph.classic import LMNN
 from seraph.classic._lmnn import _LowerBound
 from seraph.classic._triples import Triples
+from tests.helpers.blobs import overlapping
 
 
 def literal_objective(X, y, L, *, n_neighbors=3, push_weight=0.5):
@@ -29,14 +30,6 @@ def literal_objective(X, y, L, *, n_neighbors=3, push_weight=0.5):
                     push += hinge
                     impostors += hinge > 0.0
     return (1.0 - push_weight) * pull + push_weight * push, impostors
-
-
-def overlapping(rng, n=45, m=4, classes=3):
-    """Classes that differ in one feature, beside others that only make noise."""
-    y = np.arange(n) % classes
-    X = rng.normal(size=(n, m)) * np.array([0.4, *[1.5] * (m - 1)])
-    X[:, 0] += y
-    return X, y
 
 
 def triples_of(X, y, *, n_neighbors=3, push_weight=0.5, width=1e-9):

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks
 from seraph.classic import LRML
-from tests.classic.test_gmml import every_pair
+from tests.helpers.blobs import every_pair
 
 MILD = {"similar_weight": 2.0, "dissimilar_weight": 0.2, "floor": 0.0}
 

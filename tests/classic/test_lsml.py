@@ -13,7 +13,7 @@ from seraph._marks import PairLabels
 from seraph.classic import LSML
 from seraph.classic._comparisons import pairs_by_number
 from seraph.classic._lsml import ComparisonObjective
-from tests.classic.test_gmml import blobs
+from tests.helpers.blobs import blobs
 
 
 def all_pairs(labels):

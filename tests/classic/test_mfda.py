@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks, classic
 from seraph.classic._mfda import reconstruction, trace_ratio
-from tests.classic.test_ldm import blobs, every_pair
+from tests.helpers.blobs import blobs, every_pair
 
 # The learned metric itself, which is only a part of what is handed out by default.
 MFDA = partial(classic.MFDA, shrinkage=0.0)

@@ -6,7 +6,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from seraph.classic._nca import NCA
-from tests.classic.test_lmnn import overlapping
+from tests.helpers.blobs import overlapping
 
 
 def same_metric(learner, reference, **tolerance):

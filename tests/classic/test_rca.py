@@ -9,7 +9,7 @@ from seraph import Marks
 from seraph._marks import PairLabels
 from seraph.classic import RCA
 from seraph.classic._rca import chunks
-from tests.classic.test_gmml import blobs
+from tests.helpers.blobs import blobs
 
 
 def literal_scatter(X, groups, ridge=0.0):

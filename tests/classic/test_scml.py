@@ -9,7 +9,7 @@ from seraph import Marks
 from seraph._marks import PairLabels
 from seraph.classic import SCML
 from seraph.classic._scml import Hinges, neighbor_triplets
-from tests.classic.test_gmml import blobs
+from tests.helpers.blobs import blobs
 
 
 def literal_triplets(X, y, n_neighbors, n_impostors):

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from seraph import Marks
 from seraph.classic import SDML
 from seraph.classic._sdml import largest_weight, sparse_metric
-from tests.classic.test_gmml import blobs, every_pair, literal_scatters
+from tests.helpers.blobs import blobs, every_pair, literal_scatters
 
 
 def matrix(X, y, learner):

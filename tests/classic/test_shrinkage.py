@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from seraph import Marks, classic
 from seraph.classic import LSML, SCML
-from tests.classic.test_gmml import blobs
+from tests.helpers.blobs import blobs
 
 LEARNERS = [
     learner

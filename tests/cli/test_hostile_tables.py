@@ -1,47 +1,16 @@
 """Damaged input of every kind: exit code 0 or 2, one line if 2, no traceback, no half file."""
 
-import gzip
-import io
 import tempfile
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import settings
 
 from seraph import load
 from tests.helpers.command import assert_refused, seraph
+from tests.helpers.tables import CSV, FILES
 
-N = 14
-
-
-def table():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N, 3)).round(3)
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    frame["class"] = [*"xxyyzz", *[""] * (N - 6)]
-    return frame
-
-
-CSV = table().to_csv(index=False).encode()
-FEATURES = table()[["a", "b", "c"]].to_numpy()
-PAIRS = b"i,j,similar\n0,1,1\n2,3,yes\n0,5,0\n4,9,no\n6,7,\n"
-
-
-def written(write):
-    out = io.BytesIO()
-    write(out)
-    return out.getvalue()
-
-
-FILES = {
-    "csv": CSV,
-    "csv.gz": gzip.compress(CSV, mtime=0),
-    "parquet": written(table().to_parquet),
-    "npz": written(lambda out: np.savez(out, X=FEATURES, y=[0, 0, 1, 1, *[-1] * 10])),
-    "npy": written(lambda out: np.save(out, FEATURES)),
-}
 # Of the profile's number of examples; a fit is dearer than a sum.
 SHARE = settings.default.max_examples // 20
 # Lengths to which a file is cut.

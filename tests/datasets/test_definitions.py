@@ -1,11 +1,12 @@
 """The definitions: what the shipped vectors are, and that they mean something."""
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
 
 from seraph.datasets import load_definitions
 from seraph.metrics import precision_at_1
-from tests.datasets.test_datasets import FOLDER
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,6 @@ def test_similar_texts_are_near(definitions):
 
 
 def test_the_notice_of_wordnet_is_shipped():
-    notice = (FOLDER / "LICENSE-wordnet.txt").read_text()
+    notice = (files("seraph.datasets") / "LICENSE-wordnet.txt").read_text()
     assert "WordNet 3.1 Copyright 2011 by Princeton University" in notice
     assert "Permission to use, copy, modify and distribute" in notice

@@ -1,5 +1,6 @@
 """Any command of the command line with odd options, on tables in any format, some damaged."""
 
+import gzip
 import sqlite3
 import tempfile
 from contextlib import chdir
@@ -14,11 +15,10 @@ import typer
 from seraph._apps.cli import app
 from seraph._apps.cli._tables import KINDS
 from seraph._apps.cli._tables._limits import MOST_COLUMNS
-from tests.cli import test_hostile_tables as tables
-from tests.cli.test_formats import ods, xlsx
 from tests.helpers.command import assert_refused
 from tests.helpers.command import seraph as command
 from tests.helpers.people import people, same
+from tests.helpers.tables import CSV, FILES, PAIRS, ods, table, written, xlsx
 from tests.helpers.trial import time_limit
 from tests.hostile import inputs
 from tests.hostile.others import answers_file
@@ -28,12 +28,12 @@ from tests.hostile.trial import SECONDS, check_words
 @cache
 def table_files():
     """The same table in every format that the command line reads."""
-    frame = tables.table()
-    files = dict(tables.FILES)
+    frame = table()
+    files = dict(FILES)
     files["tsv"] = frame.to_csv(index=False, sep="\t").encode()
-    files["tsv.gz"] = tables.gzip.compress(files["tsv"], mtime=0)
+    files["tsv.gz"] = gzip.compress(files["tsv"], mtime=0)
     files["jsonl"] = files["ndjson"] = frame.to_json(orient="records", lines=True).encode()
-    files["feather"] = files["arrow"] = tables.written(frame.to_feather)
+    files["feather"] = files["arrow"] = written(frame.to_feather)
     rows = [list(frame), *frame.to_numpy().tolist()]
     files["xlsx"], files["ods"] = xlsx(rows), ods(rows)
     with tempfile.TemporaryDirectory() as folder:
@@ -117,7 +117,7 @@ def commands():
 @cache
 def command_model():
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        Path("data.csv").write_bytes(tables.CSV)
+        Path("data.csv").write_bytes(CSV)
         done = command("fit", "data.csv", "--label", "class", "--no-check", "-o", "m.skops")
         assert done.code == 0, done.err
         return Path("m.skops").read_bytes()
@@ -151,7 +151,7 @@ def a_command(rng):
     name = rng.choice(sorted(commands()))
     files = table_files()
     kind = rng.choice(sorted(files))
-    content, pairs = files[kind], tables.PAIRS
+    content, pairs = files[kind], PAIRS
     if name == "duplicates" and rng.random() < 0.7:
         kind, (content, pairs) = "csv", people_twice()
     elif rng.random() < 0.05:

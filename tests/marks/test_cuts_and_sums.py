@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.utils import _safe_indexing, resample, shuffle
 
 from seraph import Marks
-from tests.marks.test_marks import FEW, NAMES, by_name, sample
+from tests.helpers.marks import FEW, NAMES, by_name, sample
 
 
 def plain_cut(marks, rows):

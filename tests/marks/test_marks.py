@@ -7,33 +7,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from seraph import Marks
 from seraph._marks import PairLabels
-
-NAMES = ["ann", "bob", "cyd", "dan", "eve"]
-PAIRS = [[1, 0], [2, 3], [4, 0]]
-LABELS = [1, 0, 0.7]
-WEIGHTS = [1.0, 2.0, 0.5]
-TRIPLETS = [[0, 2, 4], [3, 1, 2]]
-FEW = settings(max_examples=60)
-
-
-def sample(rows=5, **more):
-    """Marks with all that they can have."""
-    given = {"weights": WEIGHTS, "triplets": TRIPLETS} | more
-    return Marks(PAIRS, LABELS, rows=rows, **given)
-
-
-def by_name():
-    """The same marks about rows with names."""
-    names = np.array(NAMES)
-    marked = {"weights": WEIGHTS, "triplets": names[TRIPLETS]}
-    return Marks(names[PAIRS], LABELS, rows=NAMES, **marked)
-
+from tests.helpers.marks import FEW, LABELS, NAMES, PAIRS, TRIPLETS, WEIGHTS, by_name, sample
 
 # Rows that are chosen
 

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 import sklearn
 import skops.io
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
@@ -46,6 +46,7 @@ from seraph import (
 )
 from seraph.persist import _archive
 from tests.data.keep_models import MODELS, answer_of
+from tests.helpers.models import labels_for, read_schema, rewrite
 from tests.helpers.quick import few
 
 KEPT = sorted((Path(__file__).parents[1] / "data").glob("models-*/*.skops"))
@@ -116,35 +117,12 @@ def is_quick(model):
     return any(model is one for one in SAMPLE)
 
 
-def labels_for(model, wine):
-    """Labels of some rows; of all, for a plain classifier, to which -1 is a class."""
-    _, y_partial, y = wine
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    own = isinstance(last, MetricClassifier)
-    return y if is_classifier(last) and not own else y_partial
-
-
 @pytest.fixture
 def fitted(wine):
     def fit(model):
         return clone(model).fit(wine[0], labels_for(model, wine))
 
     return fit
-
-
-def rewrite(path, entries):
-    """Replace some entries of an archive."""
-    with zipfile.ZipFile(path) as archive:
-        old = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in (old | entries).items():
-            archive.writestr(name, content)
-    return path
-
-
-def read_schema(path):
-    with zipfile.ZipFile(path) as archive:
-        return json.loads(archive.read("schema.json"))
 
 
 def outputs(model, X):

@@ -28,8 +28,8 @@ from sklearn.utils.fixes import parse_version
 
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, MetricClassifier, PairClassifier, classic
 from seraph.persist import to_onnx
+from tests.helpers.models import labels_for
 from tests.helpers.quick import few
-from tests.persist.test_model_files import labels_for
 
 MAPS = [
     SERAPH(),

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, MetricClassifier, persist
-from tests.persist.test_model_files import read_schema, rewrite
+from tests.helpers.models import read_schema, rewrite
 
 
 def kernel_of_mine(x, y):

@@ -5,7 +5,7 @@ import pytest
 
 from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Plan
 from tests.helpers.oracle import labeled_pairs, objective
-from tests.sweep.test_tiles import ETA, MU, posteriors, q_function, sample_of
+from tests.helpers.sweeps import ETA, MU, posteriors, q_function, sample_of
 
 
 def many_pairs(rng, n, size, first=0):

@@ -3,16 +3,13 @@ from functools import partial
 import numpy as np
 import pytest
 from distributed import Client
-from scipy.special import expit
 
 from seraph._sweep import (
     BACKENDS,
     NumbaSweep,
     NumpySweep,
-    PairList,
     PairTerms,
     Plan,
-    Posterior,
     make_sweep,
 )
 from seraph._sweep._formulas import NumpyArithmetic
@@ -20,8 +17,7 @@ from seraph._sweep._plan import Strip
 from seraph._utils._threads import one_blas_thread
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.quick import few
-
-ETA, MU = 1.3, 0.4
+from tests.helpers.sweeps import ETA, MU, posteriors, q_function, sample_of
 
 
 def problem(rng, n=23, m=5):
@@ -30,30 +26,6 @@ def problem(rng, n=23, m=5):
     pairs = np.array([[0, 9], [10, 12], [22, 8]])
     similar = np.array([True, False, True])
     return X, codes, pairs, similar
-
-
-def posteriors(rng, m=5):
-    return {
-        "entropy": None,
-        "all dissimilar": Posterior(),
-        "frozen metric": Posterior(rng.normal(size=(3, m))),
-    }
-
-
-def q_function(source):
-    if source is None:
-        return None
-    if source.P is None:
-        return lambda d: 0.0
-    return lambda d: expit(-(1 + MU) * ((source.P @ d) @ (source.P @ d) - ETA))
-
-
-def sample_of(rng, n, codes, pairs, size=60):
-    """Sample the unlabeled pairs."""
-    known = labeled_pairs(codes, pairs, [True] * len(pairs))
-    free = [p for p in zip(*np.triu_indices(n, k=1), strict=True) if tuple(p) not in known]
-    chosen = np.sort(rng.permutation(len(free))[:size])
-    return Plan(listed=PairList.of(np.array(free)[chosen]), weight=len(free) / size)
 
 
 @pytest.fixture(scope="module")
