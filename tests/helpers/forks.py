@@ -3,22 +3,46 @@
 import os
 import signal
 import time
+from contextlib import contextmanager
+from functools import wraps
 
 import pytest
+from coverage import Coverage
 
 _SECONDS = 10.0
 _LOOK = 0.002
 
 
 def forks(test):
-    """Mark a test that forks while other threads run.
+    """Mark a test that forks while other threads run."""
 
-    Coverage is not measured: its tracer has a lock, which would stay held in the child if another
-    thread held it at the moment of the fork.
+    @wraps(test)
+    def without_coverage(*args, **keywords):
+        with _no_coverage():
+            test(*args, **keywords)
+
+    warned = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+    skipped = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+    return skipped(warned(without_coverage))
+
+
+@contextmanager
+def _no_coverage():
+    """Measure no coverage.
+
+    Its tracer has a lock, which would stay held in the child if another thread held it at the
+    moment of the fork. pytest's mark `no_cover` stops one measurement; a worker of pytest-xdist
+    has two.
     """
-    test = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")(test)
-    test = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")(test)
-    return pytest.mark.no_cover(test)
+    stopped = []
+    while (measurement := Coverage.current()) is not None:
+        measurement.stop()
+        stopped.append(measurement)
+    try:
+        yield
+    finally:
+        for measurement in reversed(stopped):
+            measurement.start()
 
 
 def succeeds_in_a_child(act):
