@@ -15,7 +15,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_make_parametrize_id(val, argname):
-    """Bytes name no test: what is compressed may hold the time, which two processes see apart."""
+    """Leave bytes out of names: compressed ones hold the time, which differs between workers."""
     return argname if isinstance(val, bytes) else None
 
 

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -19,9 +18,8 @@ import typer
 import seraph
 from seraph import SERAPH
 from seraph._apps.cli._app import app
-from tests.helpers.public import PACKAGES, PUBLIC, tool
+from tests.helpers.public import PACKAGES, PUBLIC, ROOT, tool
 
-ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
 # Blocks whose output, if they have one, is not on the page.

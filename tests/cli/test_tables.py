@@ -299,7 +299,7 @@ def test_a_header_that_promises_too_much_asks_for_no_memory(tmp_path):
     [
         ("t.docx", "a\n1\n", r"t.docx: the name must end in .csv, .tsv.* or .npz"),
         ("t.xlsx", "a\n1\n", r"t.xlsx: it cannot be read as an .xlsx file"),
-        ("t.csv.gz", gzip.compress(b"a\n1\n", mtime=0)[:-9], "damaged or cut short"),
+        ("t.csv.gz", gzip.compress(b"a\n1\n")[:-9], "damaged or cut short"),
         ("t.csv.gz", "a\n1\n", "damaged"),
         ("t.csv", "a,b", "no rows"),
     ],

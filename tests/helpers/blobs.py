@@ -4,7 +4,7 @@ import numpy as np
 
 
 def blobs(n=40, m=4, n_classes=3, seed=0):
-    """Rows of some classes, in features of other widths."""
+    """Rows of several classes; each feature varies more than the one before."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n)
     means = rng.normal(size=(n_classes, m))

@@ -31,8 +31,8 @@ def _no_coverage():
     """Measure no coverage.
 
     Its tracer has a lock, which would stay held in the child if another thread held it at the
-    moment of the fork. pytest's mark `no_cover` stops one measurement; a worker of pytest-xdist
-    has two.
+    moment of the fork. The mark `no_cover` of pytest-cov stops one measurement; a worker of
+    pytest-xdist has several.
     """
     stopped = []
     while (measurement := Coverage.current()) is not None:
@@ -53,8 +53,8 @@ def succeeds_in_a_child(act):
             os._exit(0 if act() else 1)
         finally:
             os._exit(2)
-    # A child that hangs may do so before it could set an alarm, so the parent watches: it counts
-    # its looks, since a clock goes on while a machine that runs both is held.
+    # A child that hangs may do so before it could set an alarm, so the parent watches. It counts
+    # how often it looked: while a virtual machine is paused, the clock goes on.
     for _ in range(int(_SECONDS / _LOOK)):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:

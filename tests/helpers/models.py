@@ -1,4 +1,4 @@
-"""Models of every kind, and their files."""
+"""Labels to fit any model on, and the archives that models are saved in."""
 
 import json
 import zipfile

@@ -3,8 +3,8 @@
 A fit with many features computes about ten decompositions. Of 768 features, each takes a core of a
 CPU 40 to 80 ms and an H200 9 ms.
 
-LAPACK's divide and conquer, which numpy calls, is fast and fails on a rare matrix that has nothing
-odd about it. Another of its methods takes that one.
+LAPACK's divide and conquer, which numpy calls, is fast, but on rare occasions it fails on a matrix
+that has nothing odd about it. Another of LAPACK's methods then takes over.
 """
 
 from __future__ import annotations
