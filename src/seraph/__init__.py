@@ -57,9 +57,11 @@ _HOMES = {
     "_clustering": ("constrained_agglomerative", "constrained_k_means"),
     "_columns._preparer": ("TablePreparer",),
     "_decisions": ("MarksKFold",),
-    "_engine": ("FitState", "Interruptible"),
+    "_fit": ("FitState",),
+    "_learner": ("MahalanobisLearner",),
+    "_seraph": ("SERAPH",),
+    "_engine": ("Interruptible",),
     "_estimators": (
-        "SERAPH",
         "SERAPHCV",
         "KernelSERAPH",
         "MetricClassifier",
@@ -75,7 +77,7 @@ _HOMES = {
 }
 # What learners return and files hold: found by name, and no one's business otherwise.
 _RETURNED = {
-    "_base": ("MahalanobisMetric",),
+    "_learner": ("MahalanobisMetric",),
     "_estimators": ("KernelMap", "KernelMetric"),
 }
 _PACKAGES = ("classic", "compat", "datasets", "metrics", "persist", "plot", "records")

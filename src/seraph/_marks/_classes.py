@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from .._sweep import to_memory
+from .._points import to_memory
 from .._utils._rows import ROUNDED
 from .._utils._typing import Array
 from .._utils._unknown import MINUS_ONE, has_lost_minus_one, is_unknown

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
-from .._sweep import to_memory
+from .._points import to_memory
 from .._utils._rows import check_shape, refuse_rounded, row_numbers
 from .._utils._typing import Array
 from .._utils._validation import shown

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._sweep import to_memory
+from .._points import to_memory
 from .._utils._rows import as_array
 from .._utils._typing import Array
 from .._utils._unknown import is_unknown

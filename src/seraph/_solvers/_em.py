@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
-from .._utils._typing import Array
+from ._psd import AnyArray, norm
 from ._result import MatrixFunction, Result, Solve, Step
 
 
 def em(
-    m_step_objective: Callable[[Array | None], MatrixFunction],
+    m_step_objective: Callable[[AnyArray | None], MatrixFunction],
     solve: Solve,
-    P: Array,
+    P: AnyArray,
     *,
     max_iter: int,
     tol: float,
@@ -38,15 +36,15 @@ def em(
     last M-step has, and if the metric no longer changes.
     """
     steps: list[Step] = []
-    q_from: Array | None = None
+    q_from: AnyArray | None = None
     settled = False
     for _ in range(max_iter):
-        found = solve(m_step_objective(q_from), P)
-        steps += found.steps
-        A, A_next = P.T @ P, found.P.T @ found.P
-        change = float(np.linalg.norm(A_next - A))
-        settled = q_from is not None and change <= tol * float(np.linalg.norm(A_next))
-        P = q_from = found.P
+        result = solve(m_step_objective(q_from), P)
+        steps += result.steps
+        A, A_next = P.T @ P, result.P.T @ result.P
+        change = norm(A_next - A)
+        settled = q_from is not None and change <= tol * norm(A_next)
+        P = q_from = result.P
         if settled:
             break
-    return Result(found.P, found.value, found.gap, found.converged and settled, steps)
+    return Result(result.P, result.value, result.gap, result.converged and settled, steps)

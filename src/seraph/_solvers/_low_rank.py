@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from itertools import count
+from dataclasses import dataclass
+from typing import NamedTuple
 
-import numpy as np
+from .._pairs import library
+from ._lbfgs import Curvature, backtrack
+from ._psd import AnyArray, dot, eigh, gap_of, norm, relative_slope, turn_to_axes
+from ._result import Callback, MatrixFunction, Result, Step, ignore
 
-from .._utils._eigen import eigh
-from .._utils._typing import Array
-from ._ascent import Evaluator, Progress, ascend
-from ._psd import project_psd
-from ._result import Callback, CertifiedPoint, MatrixFunction, Result, Step, StoppingRule, ignore
-
+# Rows with less than this share of the longest row's squared length are dropped. If they were
+# needed, the certificate, which is computed without them, fails, and rows are appended again.
+_NULL_ROW = 1e-8
+# A row vanishes in the limit if the derivative along it is below this multiple of the tolerance.
+_IDLE_ROW = -10.0
+# The certificate is computed when the slope has fallen to this multiple of the tolerance, then
+# each time that it has fallen by the factor _SOONER, and at the latest after _PATIENCE iterations.
+# Where the gap is above _NARROW times the slope, the rank is too low: there is no point in
+# converging before the factor is wider.
+_FIRST_LOOK, _SOONER, _PATIENCE, _NARROW = 30.0, 0.3, 40, 2.0
+# Norm of the first step, and of new rows, as a share of the factor's.
+_FIRST_STEP, _NEW_ROWS = 0.1, 0.1
+# Smallest share of a quasi-Newton step that is tried.
+_SHORTEST = 1e-6
 # A metric whose trace falls below this share of the first one is compared with the zero metric.
-# The better of the two is kept. This saves iterations where the zero metric is the maximum.
 _ZERO_TRACE = 1e-4
 # Slopes below this, a few hundred times the machine epsilon, are rounding errors.
 _LOWEST_SLOPE = 1e-13
-# At most this number of rows is added at a time, or as many as P has, if more. Only eigenvectors
-# whose eigenvalue is at least _STEEP of the largest become rows. benchmarks/high_rank.py measures
-# the time that this saves if the maximum has a high rank; the certificate does not depend on it.
-_NEW_ROWS, _STEEP = 5, 0.1
-# A measured rounding error times this is taken as a bound on all of them.
-_SAFETY = 4.0
-# Halvings of a projected gradient step, and of the length of new rows (80 of its square): beyond
-# them the change is below the last of the 53 binary digits of the metric.
-_MAX_HALVINGS, _MAX_HALVINGS_OF_ROWS = 60, 40
+
+
+class Point(NamedTuple):
+    """A factor, with the value, the gradient by the factor and the `relative_slope` there."""
+
+    P: AnyArray
+    value: float
+    gradient: AnyArray
+    slope: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The gradient by the metric at a factor, by its eigenvalues, and the `optimality_gap`.
+
+    `turn` is the matrix that the factor was multiplied by to make its rows orthogonal.
+    """
+
+    P: AnyArray
+    value: float
+    gradient: AnyArray
+    slopes: AnyArray
+    directions: AnyArray
+    gap: float
+    turn: AnyArray
 
 
 def low_rank(
     objective: MatrixFunction,
-    P: Array,
+    P: AnyArray,
     *,
     max_iter: int,
     tol: float,
@@ -40,99 +67,184 @@ def low_rank(
     """Maximize over the factor ``P`` of ``A = P'P``, with as few rows as the maximum needs.
 
     A stationary P is a maximum over all metrics if no eigenvalue of the gradient by A is
-    positive (Journee, Bach, Absil, Sepulchre 2010). If one is, the objective rises along its
-    eigenvector, which becomes a new row of P. Negligible rows are dropped.
+    positive (Journee, Bach, Absil, Sepulchre 2010). If some are, the objective rises along their
+    eigenvectors, which become new rows of P. Negligible rows are dropped.
 
     P has at most `max_rank` rows. If these are fewer than the features, a metric at this limit
     counts as converged when it is stationary, whatever the full gradient says. The result has
     `stalled` if rounding errors prevent further progress.
     """
-    rule = StoppingRule.of(objective, tol, max_rank)
-    evaluator = Evaluator(objective, rule, _ZERO_TRACE * float(np.vdot(P, P)))
-    slope_tol = 0.5 * tol
-    steps: list[Step] = []
-    progress = Progress()
-
-    def report(step: Step, P: Array) -> None:
-        steps.append(step)
-        callback(step, P)
-
-    for n_rounds in count(1):
-        left = max_iter - len(steps)
-        here, slope = ascend(evaluator, P, slope_tol=slope_tol, max_iter=left, report=report)
-        # A round in which L-BFGS takes no step adds none to `steps`, so rounds are counted, too.
-        if here.gap <= tol or len(steps) >= max_iter or n_rounds >= max_iter:
-            return here.result(steps, converged=here.gap <= tol)
-        progress = progress.add(here.value, here.gap, evaluator.rounding)
-        if progress.is_over:
-            return here.result(steps, converged=False, stalled=True)
-        wider = _widen(evaluator, here)
-        if wider is None and rule.is_at_cap(here.P):
-            return here.result(steps, converged=slope <= tol)
-        if wider is None:
-            wider = _step_along_gradient(evaluator, here)
-        P = here.P if wider is None else wider
-        if wider is None and slope <= slope_tol and slope_tol > _LOWEST_SLOPE:
+    search = _Search(objective, P, max_iter, tol, callback, max_rank)
+    while True:
+        certificate, stalled = search.ascend()
+        at_cap = len(certificate.P) == search.max_rank < objective.n_features
+        converged = certificate.gap <= tol or (at_cap and search.point.slope <= tol)
+        if converged or search.is_over:
+            return search.result(certificate, converged=converged)
+        if not search.widen(certificate):
+            if stalled or search.slope_tol <= _LOWEST_SLOPE:
+                return search.result(certificate, converged=False, stalled=True)
             # Short rows have a small gradient by P although that by A is large: continue.
-            slope_tol *= 0.1
-        elif wider is None:
-            of_value, of_gap = _measure_rounding(objective, here)
-            if here.gap <= tol + of_gap or _SAFETY * of_value <= evaluator.rounding:
-                return here.result(steps, converged=False, stalled=True)
-            evaluator.rounding = _SAFETY * of_value  # larger than assumed: try again
-    raise AssertionError("the loop above returns")  # pragma: no cover
+            search.slope_tol *= 0.1
 
 
-def _step_along_gradient(evaluator: Evaluator, here: CertifiedPoint) -> Array | None:
-    """Take a projected gradient step on the metric that raises the objective.
+class _Search:
+    """The state of the search: the current point, the curvature and the iterations so far."""
 
-    For a factor with a row for every feature, to which none can be added. If some rows are
-    much shorter than others, its gradient is small although the metric's is not.
-    """
-    A = here.P.T @ here.P
-    step = (float(np.linalg.norm(A)) or 1.0) / (float(np.linalg.norm(here.gradient)) or 1.0)
-    least_rise = evaluator.rounding * abs(here.value)
-    for _ in range(_MAX_HALVINGS):
-        # The objective rises by about the step times the square of the gradient, at most.
-        if step * float(np.vdot(here.gradient, here.gradient)) <= least_rise:
-            break
-        _, longer = project_psd(A + step * here.gradient)
-        value = evaluator.objective.by_factor(longer)[0]
-        if value > here.value + least_rise:
-            return longer
-        step /= 2.0
-    return None
+    def __init__(
+        self,
+        objective: MatrixFunction,
+        P: AnyArray,
+        max_iter: int,
+        tol: float,
+        callback: Callback,
+        max_rank: int | None,
+    ) -> None:
+        self.objective, self.tol, self.callback = objective, tol, callback
+        self.max_iter = max_iter
+        self.max_rank = min(max_rank or objective.n_features, objective.n_features)
+        self.slope_tol = 0.5 * tol
+        self.least_trace = _ZERO_TRACE * dot(P, P)
+        self.curvature = Curvature()
+        self.steps: list[Step] = []
+        self.point = self._evaluate(P)
+        self.known_gap: float | None = None
+
+    @property
+    def is_over(self) -> bool:
+        return len(self.steps) >= self.max_iter
+
+    def result(
+        self, certificate: Certificate, *, converged: bool, stalled: bool = False
+    ) -> Result:
+        """Return the result of a search that ends at a certified point."""
+        P, value, gap = certificate.P, certificate.value, certificate.gap
+        return Result(P, value, gap, converged, self.steps, stalled=stalled)
+
+    def _evaluate(self, P: AnyArray, base: Point | None = None) -> Point:
+        """Evaluate the objective; take its difference to `base` from gradients if it is rounding.
+
+        Near a maximum, values differ by less than their rounding errors long before gradients do.
+        The trapezoidal rule then gives the difference more precisely.
+        """
+        value, gradient = self.objective.value_and_factor_gradient(P)
+        slope = relative_slope(P, gradient, self.objective.scale)
+        if base is not None:
+            noise = self.objective.rounding * abs(base.value)
+            if abs(value - base.value) <= noise:
+                value = base.value + 0.5 * dot(gradient + base.gradient, P - base.P)
+        return Point(P, value, gradient, slope)
+
+    def ascend(self) -> tuple[Certificate, bool]:
+        """Run L-BFGS with this number of rows; return where it ends, and whether it stalled."""
+        look_at, looked = _FIRST_LOOK * self.tol, len(self.steps)
+        while len(self.point.P) and not self.is_over and self.point.slope > self.slope_tol:
+            if not self._step():
+                return self._certify(), True
+            if self.point.slope <= look_at or len(self.steps) - looked >= _PATIENCE:
+                certificate = self._certify()
+                self._adopt(certificate)
+                room = len(certificate.P) < self.max_rank
+                if certificate.gap <= self.tol:
+                    return certificate, False
+                if room and certificate.gap > _NARROW * self.point.slope:
+                    return certificate, False
+                look_at, looked = _SOONER * self.point.slope, len(self.steps)
+        return self._certify(), False
+
+    def _step(self) -> bool:
+        """Take a quasi-Newton step; False if none raises the objective."""
+        point = self.point
+        for attempt in range(2):
+            move = self.curvature.step(point.gradient, _FIRST_STEP * norm(point.P))
+            promise = dot(move, point.gradient)
+            trial = None
+            if promise > 0.0:
+                trial = backtrack(
+                    self._try, point.P, move, point.value, promise, shortest=_SHORTEST
+                )
+            if trial is not None:
+                share, _, there = trial
+                self.curvature.learn(share * move, point.gradient - there.gradient)
+                self.point = there
+                self._report(share * norm(move))
+                return True
+            if attempt or not self.curvature.pairs:
+                break
+            self.curvature.clear()  # and try along the gradient
+        return False
+
+    def _try(self, P: AnyArray) -> tuple[float, Point]:
+        there = self._evaluate(P, self.point)
+        return there.value, there
+
+    def _report(self, length: float) -> None:
+        gap = max(self.point.slope, self.known_gap or 0.0)
+        self.steps.append(Step(self.point.value, len(self.point.P), length, gap))
+        self.callback(self.steps[-1], self.point.P)
+
+    def _certify(self) -> Certificate:
+        """Drop the rows that are negligible or vanish in the limit; compute the certificate.
+
+        Returns the zero metric if it is as good: a factor converges to zero only in the limit,
+        because its gradient shrinks with it.
+        """
+        P = self.point.P
+        certificate = self._certificate(turn_to_axes(P, _NULL_ROW))
+        along = ((certificate.P @ certificate.gradient) * certificate.P).sum(-1)
+        squares = (certificate.P * certificate.P).sum(-1)
+        keep = along >= _IDLE_ROW * self.tol * self.objective.scale * squares
+        if not bool(keep.all()):
+            without = self._certificate(certificate.turn[keep])
+            if self._is_as_good(without.value, certificate.value):
+                certificate = without
+        if 0 < len(certificate.P) and dot(certificate.P, certificate.P) <= self.least_trace:
+            zero = self._certificate(certificate.turn[:0])
+            if self._is_as_good(zero.value, certificate.value):
+                certificate = zero
+        self.known_gap = certificate.gap
+        return certificate
+
+    def _is_as_good(self, value: float, other: float) -> bool:
+        return value >= other - self.objective.rounding * abs(other)
+
+    def _certificate(self, turn: AnyArray) -> Certificate:
+        P = turn @ self.point.P
+        value, gradient = self.objective.value_and_gradient(P)
+        slopes, directions = eigh(gradient)
+        gap = gap_of(P, gradient, float(slopes[-1]), self.objective.scale)
+        return Certificate(P, value, gradient, slopes, directions, gap, turn)
+
+    def _adopt(self, certificate: Certificate) -> None:
+        """Continue from a certified point, with the curvature that is known."""
+        self.curvature.turn(certificate.turn)
+        P, gradient = certificate.P, 2.0 * certificate.P @ certificate.gradient
+        slope = relative_slope(P, gradient, self.objective.scale)
+        self.point = Point(P, certificate.value, gradient, slope)
+
+    def widen(self, certificate: Certificate) -> bool:
+        """Append all directions of ascent, so short that the objective rises; False if none."""
+        if self.point.P.shape != certificate.P.shape or self.point.P is not certificate.P:
+            self._adopt(certificate)
+        P, xp = certificate.P, library(certificate.P)
+        room = self.max_rank - len(P)
+        rising = int((certificate.slopes > 0.5 * self.tol * self.objective.scale).sum())
+        count = min(room, rising)
+        if count <= 0:
+            return False
+        rows = certificate.directions[:, -count:].T
+        length = _NEW_ROWS * norm(P) / len(P) ** 0.5 if len(P) else 1.0
+        while length > _SHORTEST * max(norm(P), 1.0) * 1e-3:
+            wider = xp.concatenate([P, length * rows])
+            there = self._evaluate(wider)
+            if self._is_as_good(there.value, certificate.value):
+                pad = xp.concatenate([xp.eye(len(P)), xp.zeros((count, len(P)))])
+                self.curvature.turn(_like(pad, P))
+                self.point = there
+                return True
+            length /= 2.0
+        return False
 
 
-def _widen(evaluator: Evaluator, here: CertifiedPoint) -> Array | None:
-    """Append the directions of steepest ascent, scaled so that the objective rises."""
-    P, objective, rule = here.P, evaluator.objective, evaluator.rule
-    room = min(max(_NEW_ROWS, len(P)), rule.max_rank - len(P))
-    if room <= 0:
-        return None
-    slopes, vectors = eigh(here.gradient)
-    least = max(0.5 * rule.tol * objective.scale, _STEEP * float(slopes[-1]))
-    rows = vectors[:, -room:][:, slopes[-room:] > least].T
-    if len(rows) == 0:
-        return None
-    length = np.sqrt(np.vdot(P, P) / len(P)) if len(P) else 1.0
-    for _ in range(_MAX_HALVINGS_OF_ROWS):
-        wider = np.vstack([P, length * rows])
-        if objective.by_factor(wider)[0] > here.value - evaluator.rounding * abs(here.value):
-            return wider
-        length /= 2.0
-    return None
-
-
-def _measure_rounding(objective: MatrixFunction, here: CertifiedPoint) -> tuple[float, float]:
-    """Measure the rounding errors of the value, relatively, and of the gap.
-
-    Another factor of the same metric gives the same sums up to rounding errors.
-    """
-    if len(here.P) == 0:
-        return 0.0, 0.0
-    r = len(here.P)
-    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(r + 1, r + 1)))[0]
-    value, gradient = objective.by_metric(turn[:, :r] @ here.P)
-    of_gap = float(np.linalg.norm(gradient - here.gradient, 2)) / objective.scale
-    return abs(value - here.value) / (abs(here.value) or 1.0), of_gap
+def _like(a: AnyArray, P: AnyArray) -> AnyArray:
+    return a.to(dtype=P.dtype, device=P.device) if hasattr(a, "to") else a

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._utils._typing import Array
-from ._psd import optimality_gap, project_psd
+from ._psd import AnyArray, norm, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 
 _MAX_HALVINGS = 20  # of a step: to a millionth of it
@@ -18,7 +18,7 @@ def first_factor(m: int) -> Array:
 
 def projected_gradient(
     objective: MatrixFunction,
-    P: Array,
+    P: AnyArray,
     *,
     max_iter: int,
     tol: float,
@@ -31,22 +31,22 @@ def projected_gradient(
     """
     m = objective.n_features
     A = P.T @ P
-    value, gradient = objective.by_metric(P)
+    value, gradient = objective.value_and_gradient(P)
     steps: list[Step] = []
     converged = False
     for k in range(1, max_iter + 1):
-        norm = float(np.linalg.norm(gradient))
-        step = 0.1 * m / (norm * np.sqrt(k)) if norm > 0.0 else 0.0
+        size = norm(gradient)
+        step = 0.1 * m / (size * np.sqrt(k)) if size > 0.0 else 0.0
         for _ in range(_MAX_HALVINGS + 1):
             A_next, P_next = project_psd(A + step * gradient)
-            value_next, gradient_next = objective.by_metric(P_next)
+            value_next, gradient_next = objective.value_and_gradient(P_next)
             if value_next >= value:
                 break
             step /= 2.0
         else:  # no step along the gradient helps
             converged = True
             break
-        change = float(np.linalg.norm(A_next - A))
+        change = norm(A_next - A)
         A, P, value, gradient = A_next, P_next, value_next, gradient_next
         steps.append(Step(value, len(P), step))
         callback(steps[-1], P)

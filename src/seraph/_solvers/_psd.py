@@ -2,44 +2,78 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from .._utils._eigen import eigh, eigvalsh, svd
-from .._utils._typing import Array
+from .._pairs import library
+from .._utils import _eigen
 
+# An ndarray or a Tensor.
+AnyArray = Any
 # Eigenvalues below this share of the largest count as zero. The eigenvalues of a sum over pairs
 # carry a relative error of about m * 2e-16 times the condition of the features.
 _RANK_TOLERANCE = 1e-10
-# Subnormal numbers have lost digits: a squared length below the smallest normal one counts as 0.
-_TINY = np.finfo(np.float64).tiny
+# A CPU decomposes smaller matrices sooner than a GPU.
+_LARGE = 256
 
 
-def project_psd(A: Array) -> tuple[Array, Array]:
+def dot(a: AnyArray, b: AnyArray) -> float:
+    """Return the inner product of two arrays."""
+    return float(np.vdot(a, b)) if library(a) is np else float((a * b).sum())
+
+
+def norm(a: AnyArray) -> float:
+    """Return the Frobenius norm of an array."""
+    return dot(a, a) ** 0.5
+
+
+def eigh(A: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Return the eigenvalues of a symmetric matrix, the smallest first, and the eigenvectors."""
+    if library(A) is np:
+        return _eigen.eigh(A)
+    if len(A) >= _LARGE:
+        return library(A).linalg.eigh(A)
+    values, vectors = _eigen.eigh(A.cpu().numpy())
+    torch, place = library(A), {"dtype": A.dtype, "device": A.device}
+    return torch.as_tensor(values, **place), torch.as_tensor(vectors, **place)
+
+
+def project_psd(A: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Find the positive semi-definite matrix nearest to the symmetric `A`, and a factor of it.
 
     Returns
     -------
-    projection : ndarray of shape (m, m)
-    P : ndarray of shape (r, m)
+    projection : array of shape (m, m)
+    P : array of shape (r, m)
         ``P'P`` is the projection and r its rank; the rows are orthogonal, longest first.
     """
     eigenvalues, vectors = eigh(A)
-    keep = eigenvalues > max(0.0, _RANK_TOLERANCE * eigenvalues[-1])
-    P = (vectors[:, keep] * np.sqrt(eigenvalues[keep])).T[::-1]
+    keep = eigenvalues > max(0.0, _RANK_TOLERANCE * float(eigenvalues[-1]))
+    P = (vectors[:, keep] * eigenvalues[keep] ** 0.5).T
+    P = library(P).flipud(P)
     return P.T @ P, P
 
 
-def compress(P: Array, tolerance: float = _RANK_TOLERANCE) -> Array:
+def compress(P: AnyArray, tolerance: float = _RANK_TOLERANCE) -> AnyArray:
     """Return a factor of ``P'P`` with as many rows as its rank: orthogonal, longest first."""
-    if P.size == 0:
-        return P[:0]
-    _, lengths, directions = svd(P)
-    keep = lengths**2 > max(tolerance * lengths[0] ** 2, _TINY)
-    return lengths[keep, np.newaxis] * directions[keep]
+    return turn_to_axes(P, tolerance) @ P
 
 
-def optimality_gap(P: Array, gradient: Array, scale: float) -> float:
-    """Compute how far ``A = P'P`` is from the conditions of a maximum over the cone.
+def turn_to_axes(P: AnyArray, tolerance: float) -> AnyArray:
+    """Return the matrix T for which the rows of ``T P`` are orthogonal, longest first.
+
+    Rows with a squared length below the `tolerance`, a share of the longest, are left out.
+    """
+    xp = library(P)
+    squares, vectors = eigh(P @ P.T)
+    largest = float(squares[-1]) if len(P) else 0.0
+    keep = squares > max(tolerance * largest, float(xp.finfo(P.dtype).tiny))
+    return xp.flipud(vectors[:, keep].T)
+
+
+def optimality_gap(P: AnyArray, gradient: AnyArray, scale: float) -> float:
+    """Return how far ``A = P'P`` is from the conditions of a maximum over the cone.
 
     ``max(eigmax(G), |<G, A>| / tr A) / scale``, with G the gradient at A.
 
@@ -47,18 +81,22 @@ def optimality_gap(P: Array, gradient: Array, scale: float) -> float:
     concave objective it bounds the distance to the maximum:
     ``F(A*) - F(A) <= <G, A* - A> <= gap * scale * (tr A* + tr A)``.
     """
-    # (LAPACK can compute the top eigenvalue alone, faster, but fails on repeated ones.)
-    top = max(0.0, float(eigvalsh(gradient)[-1]))
-    trace = float(np.vdot(P, P))
-    along = abs(float(np.vdot(P @ gradient, P))) / trace if trace > 0.0 else 0.0
-    return max(top, along) / scale
+    top = float(eigh(gradient)[0][-1])
+    return gap_of(P, gradient, top, scale)
 
 
-def relative_slope(P: Array, gradient: Array, scale: float) -> float:
-    """Compute the norm of the gradient by P, in the units of `optimality_gap`.
+def gap_of(P: AnyArray, gradient: AnyArray, top: float, scale: float) -> float:
+    """Return the `optimality_gap` if the largest eigenvalue of the gradient is known."""
+    trace = dot(P, P)
+    along = abs(dot(P @ gradient, P)) / trace if trace > 0.0 else 0.0
+    return max(top, along, 0.0) / scale
+
+
+def relative_slope(P: AnyArray, gradient: AnyArray, scale: float) -> float:
+    """Return the norm of the gradient by P, in the units of `optimality_gap`.
 
     With ``gradient = 2 P G``, ``|2 P G| / (2 |P| scale)`` bounds the part ``|<G, A>| / tr A`` of
     the gap, by the Cauchy-Schwarz inequality.
     """
-    length = float(np.linalg.norm(P))
-    return float(np.linalg.norm(gradient)) / (2.0 * length * scale) if length > 0.0 else 0.0
+    length = norm(P)
+    return norm(gradient) / (2.0 * length * scale) if length > 0.0 else 0.0

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from .._utils._typing import Array
+from ._psd import AnyArray
 from ._result import MatrixFunction, Result, Solve, Step
 
 # Step of the search in ln s: it doubles the scale. `around_best` finds maxima between the steps.
@@ -21,24 +21,23 @@ SCALES = _LOWEST, _HIGHEST = 1e-6, 1e6
 class ScaledModel(Protocol):
     """A function of a scale ``s > 0`` and of a matrix, to be maximized over both."""
 
-    def at(self, s: float) -> MatrixFunction:
+    def at_scale(self, s: float) -> MatrixFunction:
         """Return the function of the matrix at this scale, without the `prior`."""
 
     def prior(self, s: float) -> float:
         """Compute the penalty that depends on the scale alone."""
 
-    def slope(self, s: float, P: Array) -> float:
+    def slope(self, s: float, P: AnyArray) -> float:
         """Compute the derivative of the whole by ``ln s``."""
 
-    @property
-    def value_at_zero(self) -> float:
-        """Value at ``s = 0``, where the matrix does not matter."""
+    def value_at_zero(self, P: AnyArray) -> float:
+        """Return the value at ``s = 0``, where the matrix does not matter."""
 
 
 def over_scale(
     model: ScaledModel,
     solve: Solve,
-    start: Callable[[float], Array],
+    start: Callable[[float], AnyArray],
     *,
     tol: float,
 ) -> tuple[Result, float]:
@@ -67,18 +66,18 @@ def over_scale(
         The scale; 0 if no other is better.
     """
     search = _ScaleSearch(model, solve, start)
-    zero = model.value_at_zero
+    zero = model.value_at_zero(start(1.0))
     x = search.look_outwards(bound=-zero)
     behind, x = search.climb(x)
     if search.slope(behind) * search.slope(x) < 0.0:
         x = search.nearest(brentq(search.slope, behind, x, xtol=max(tol, 1e-12)))
     elif search.best != x and search.seen[search.best].value > zero:
         x = search.around_best(tol)  # a maximum between two steps
-    found, value = search.seen[x].result, search.seen[x].value
+    best, value = search.seen[x].result, search.seen[x].value
     if value <= zero:
-        return Result(found.P[:0], zero, 0.0, True, search.steps), 0.0
-    settled = found.converged and _LOWEST < np.exp(x) < _HIGHEST
-    return Result(found.P, value, found.gap, settled, search.steps), float(np.exp(x))
+        return Result(best.P[:0], zero, 0.0, True, search.steps), 0.0
+    settled = best.converged and _LOWEST < np.exp(x) < _HIGHEST
+    return Result(best.P, value, best.gap, settled, search.steps), float(np.exp(x))
 
 
 class _Trial(NamedTuple):
@@ -101,7 +100,7 @@ class _ScaleSearch:
         self,
         model: ScaledModel,
         solve: Solve,
-        start: Callable[[float], Array],
+        start: Callable[[float], AnyArray],
     ) -> None:
         self.model, self.solve, self.start = model, solve, start
         self.seen: dict[float, _Trial] = {}
@@ -157,10 +156,10 @@ class _ScaleSearch:
         minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": tol})
         return self.best
 
-    def _try(self, x: float, P: Array) -> float:
+    def _try(self, x: float, P: AnyArray) -> float:
         s = float(np.exp(x))
-        found = self.solve(self.model.at(s), P)
-        self.steps += found.steps
-        slope = self.model.slope(s, found.P)
-        self.seen[x] = _Trial(found, found.value - self.model.prior(s), slope)
+        result = self.solve(self.model.at_scale(s), P)
+        self.steps += result.steps
+        slope = self.model.slope(s, result.P)
+        self.seen[x] = _Trial(result, result.value - self.model.prior(s), slope)
         return slope

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-import numpy as np
-
-from .._utils._typing import Array
-from ._psd import optimality_gap, project_psd
+from ._psd import AnyArray, dot, norm, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 
 # Memory of the nonmonotone line search: a step is compared with the lowest of the last ten values.
@@ -22,7 +19,7 @@ _SHORTEST, _LONGEST = 1e-12, 1e12
 
 def spg(
     objective: MatrixFunction,
-    P: Array,
+    P: AnyArray,
     *,
     max_iter: int,
     tol: float,
@@ -34,23 +31,23 @@ def spg(
     are as many as its rank, and sums cost no more than that.
     """
     A = P.T @ P
-    value, gradient = objective.by_metric(P)
+    value, gradient = objective.value_and_gradient(P)
     gap = optimality_gap(P, gradient, objective.scale)
     best = value, P, gap
     recent = deque([value], maxlen=_MEMORY)
-    step = 1.0 / (float(np.linalg.norm(gradient)) or 1.0)
+    step = 1.0 / (norm(gradient) or 1.0)
     steps: list[Step] = []
     while gap > tol and len(steps) < max_iter:
         A_next, P_next = project_psd(A + step * gradient)
-        value_next, gradient_next = objective.by_metric(P_next)
+        value_next, gradient_next = objective.value_and_gradient(P_next)
         move = A_next - A
-        if value_next < min(recent) + _SUFFICIENT_RISE * float(np.vdot(gradient, move)):
+        if value_next < min(recent) + _SUFFICIENT_RISE * dot(gradient, move):
             step /= 4.0
             if step < _SHORTEST:
                 break
             continue
-        taken, bend = step, float(np.vdot(move, gradient - gradient_next))
-        step = float(np.vdot(move, move)) / bend if bend > 0.0 else 4.0 * step
+        taken, bend = step, dot(move, gradient - gradient_next)
+        step = dot(move, move) / bend if bend > 0.0 else 4.0 * step
         step = min(max(step, _SHORTEST), _LONGEST)
         A, P, value, gradient = A_next, P_next, value_next, gradient_next
         recent.append(value)

@@ -8,9 +8,9 @@ from math import inf
 from typing import Any
 
 from .._utils._typing import Array
+from ._low_rank import low_rank
 from ._projected_gradient import first_factor, projected_gradient
 from ._result import Callback, Result
-from ._sampled import sampled_low_rank
 from ._spg import spg
 
 
@@ -24,8 +24,6 @@ class Solver:
         Takes ``(objective, P, *, max_iter, tol, callback)`` and returns a `Result`.
     adapts_rank : bool, default=False
         Whether it widens a narrow first factor as far as needed, and takes `max_rank`.
-    uses_samples : bool, default=False
-        Whether it takes `samples` of the objective.
     rescales : bool, default=True
         Whether its points may be rotated and divided by their unit, which speeds up most solvers.
     first_factor : callable, optional
@@ -39,7 +37,6 @@ class Solver:
 
     maximize: Callable[..., Result]
     adapts_rank: bool = False
-    uses_samples: bool = False
     rescales: bool = True
     first_factor: Callable[[int], Array] | None = None
     by_steps: bool = False
@@ -62,20 +59,15 @@ class Solver:
         tol: float,
         callback: Callback,
         max_rank: int | None = None,
-        near: bool = False,
     ) -> Result:
-        """Maximize an objective from the factor `P`; `near` says that it is almost a maximum."""
-        options: dict[str, Any] = {}
-        if self.adapts_rank:
-            options["max_rank"] = max_rank
-        if self.uses_samples:
-            options["samples"] = objective.samples(near=near)
+        """Maximize an objective from the factor `P`."""
+        options: dict[str, Any] = {"max_rank": max_rank} if self.adapts_rank else {}
         return self.maximize(
             objective, P, max_iter=max_iter, tol=tol, callback=callback, **options
         )
 
 
-_LOW_RANK = Solver(sampled_low_rank, adapts_rank=True, uses_samples=True)
+_LOW_RANK = Solver(low_rank, adapts_rank=True)
 # The solvers by the values of the parameter `solver`.
 SOLVERS = {
     "auto": _LOW_RANK,
@@ -84,5 +76,5 @@ SOLVERS = {
     "projected-gradient": Solver(
         projected_gradient, rescales=False, first_factor=first_factor, by_steps=True
     ),
-    "em": Solver(sampled_low_rank, adapts_rank=True, uses_samples=True, m_steps=inf),
+    "em": Solver(low_rank, adapts_rank=True, m_steps=inf),
 }

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._marks import PairLabels
-from .._sweep import principal_directions
+from .._points import principal_directions
 from .._utils._typing import Array
 from ._learner import ClassicLearner
 from ._points import center_points

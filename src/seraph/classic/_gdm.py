@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 from .. import _solvers as solvers
 from .._base import Blend
 from .._marks import PairLabels
-from .._sweep import principal_directions
+from .._points import principal_directions
 from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_flag

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
-from .._sweep import exact_size, magnitude, principal_directions, subtract_mean
+from .._points import exact_size, magnitude, principal_directions, subtract_mean
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
 from .._utils._warnings import warn

@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 
 from .._base import Blend, MahalanobisLearner
 from .._marks import Marks, PairLabels
-from .._sweep import PointsInMemory
+from .._points import PointsInMemory
 from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed, shown

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from .._marks import PairLabels
-from .._sweep import CONSTANT_FEATURE, exact_size, magnitude, subtract_mean
+from .._points import CONSTANT_FEATURE, exact_size, magnitude, subtract_mean
 from .._utils._typing import Array
 from ._definite import with_ridge
 from ._distances import squared_distances

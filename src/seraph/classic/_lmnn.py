@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
 from .._solvers import compress, lbfgs
-from .._sweep import exact_size, magnitude, principal_directions, subtract_mean
+from .._points import exact_size, magnitude, principal_directions, subtract_mean
 from .._utils._eigen import eigvalsh, svd
 from .._utils._typing import Array
 from .._utils._validation import check_verbose

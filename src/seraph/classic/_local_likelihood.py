@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import expit
 
 from .._marks import PairLabels
-from .._sweep import subtract_mean
+from .._points import subtract_mean
 from .._utils._typing import Array
 from ._distances import distance_rows, pair_differences, pair_squares
 from ._learner import no_common_points

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
-from .._sweep import principal_directions
+from .._points import principal_directions
 from .._utils._eigen import eigh
 from .._utils._graph import neighbor_graph, neighbors_and_pairs, roughness
 from .._utils._typing import Array

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from .._marks import PairLabels
-from .._sweep import principal_directions
+from .._points import principal_directions
 from .._utils._eigen import eigh
 from .._utils._tiles import row_slices
 from .._utils._typing import Array

@@ -11,7 +11,7 @@ from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
 from .._base import Blend
 from .._solvers import lbfgs
-from .._sweep import principal_directions, to_memory
+from .._points import principal_directions, to_memory
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._distances import add_laplacian, neighbor_weights

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from .._marks import PairLabels
-from .._sweep import subtract_mean
+from .._points import subtract_mean
 from .._utils._typing import Array
 from ._distances import neighbor_weights
 from ._learner import ClassLabelLearner, check_components

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._sweep import CONSTANT_FEATURE, exact_size, magnitude, subtract_mean
+from .._points import CONSTANT_FEATURE, exact_size, magnitude, subtract_mean
 from .._utils._typing import Array
 
 

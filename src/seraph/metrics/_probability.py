@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import mark_weights, pair_signs
-from .._sweep import to_memory
+from .._points import to_memory
 from .._utils._typing import Array
 from .._utils._validation import check_number, shown
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
-from .._sweep import to_memory
+from .._points import to_memory
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import as_numbers

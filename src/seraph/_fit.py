@@ -1,0 +1,215 @@
+"""One run of a solver on a problem: its start, the user's callback, and its result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from . import _solvers as solvers
+from ._objective import FullModel, Objective, Problem
+from ._objective._problem import to_solver
+from ._points import to_memory
+from ._utils._public import publish
+from ._utils._threads import one_blas_thread
+from ._utils._typing import Array
+
+# Rank of the first factor of a solver that adapts it: at least this, and about one row for each
+# labeled point. This affects the time of a fit, not its maximum.
+_FIRST_RANK = 20
+_OVERFLOW = (
+    "The fit left the range of floating-point numbers: mu, lam, eta, gamma or manifold is too "
+    "large for these points. Lower it, or scale the features."
+)
+
+
+@dataclass(frozen=True)
+class FitState:
+    """The state of a fit after an iteration, passed to the ``callback``.
+
+    Parameters
+    ----------
+    iteration : int
+        Number of the iteration, from 1 on, counted over all M-steps and all scales of the
+        full model.
+    objective : float
+        Value of the objective, as in ``history_``.
+    gap : float or None
+        The solver's estimate of the distance to the maximum, in the units of
+        ``optimality_gap_``. It falls to ``tol`` only where the fit stops. None for
+        "projected-gradient", which has no estimate.
+    elapsed : float
+        Seconds since the solver started.
+    components : ndarray of shape (rank, n_features)
+        A factor P of the current metric ``P'P``; its rows are orthogonal, longest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import SERAPH
+    >>> X = np.random.default_rng(0).normal(size=(30, 3))
+    >>> y = np.where(np.arange(30) < 9, X[:, 0] > 0, -1)
+    >>> states = []
+    >>> learner = SERAPH(callback=states.append).fit(X, y)
+    >>> states[0].iteration, len(states) == learner.n_iter_
+    (1, True)
+    """
+
+    iteration: int
+    objective: float
+    gap: float | None
+    elapsed: float
+    components: Array
+
+    @property
+    def rank(self) -> int:
+        """Rank of the metric."""
+        return len(self.components)
+
+
+class _Stopped(Exception):
+    """The callback has ended the fit, with this result and scale of the full model."""
+
+    def __init__(self, result: solvers.Result, s: float) -> None:
+        super().__init__(f"stopped after {len(result.steps)} iterations")
+        self.result, self.s = result, s
+
+
+@dataclass
+class Run:
+    """One run of a solver.
+
+    Parameters
+    ----------
+    problem : Problem
+        The terms of the objective.
+    solver : Solver
+        The solver.
+    lam : float or "auto"
+        Weight of the trace, in the user's units.
+    eta, gamma : float
+        The threshold, and the weight of the prior on kappa; None for the simplified model.
+    n_labeled : int
+        Number of labeled rows.
+    max_iter, tol, n_components, callback, verbose, name
+        As in `SERAPH`; its name, for messages.
+    start : ndarray of shape (rank, n_features) or None
+        Factor of a metric to start from, on the user's features.
+    """
+
+    problem: Problem
+    solver: solvers.Solver
+    lam: float | Literal["auto"] = "auto"
+    eta: float = 1.0
+    gamma: float | None = None
+    n_labeled: int = 0
+    max_iter: int = 200
+    tol: float = 1e-3
+    n_components: int | None = None
+    callback: Callable[[FitState], object] | None = None
+    verbose: int = 0
+    name: str = "SERAPH"
+    start: Array | None = None
+
+    def __post_init__(self) -> None:
+        """Note when the run began."""
+        self.started = time.perf_counter()
+        self.steps: list[solvers.Step] = []
+        # The simplified model (7) is the full one at s = 1 without a prior.
+        self.model = FullModel(self.problem.objective(self.lam), float(self.gamma or 0.0))
+
+    def solve(self) -> tuple[solvers.Result, float]:
+        """Return the best metric times the scale ``s = -kappa``, and the scale.
+
+        The factor is an ndarray on the solvers' coordinates.
+        """
+        with _within_range():
+            try:
+                result, s = self._solve()
+            except _Stopped as stopped:
+                result, s = stopped.result, stopped.s
+            if not np.isfinite(result.value):
+                raise ValueError(_OVERFLOW)
+            return result, s
+
+    def _solve(self) -> tuple[solvers.Result, float]:
+        if self.gamma is not None:
+            return solvers.over_scale(self.model, self._maximize, self._first, tol=self.tol)
+        objective, P = self.model.simplified, self._first(1.0)
+        if not self.solver.m_steps:
+            return self._maximize(objective, P), 1.0
+        n_steps = int(min(self.solver.m_steps, self.max_iter))
+        step = objective.m_step
+        return solvers.em(step, self._maximize, P, max_iter=n_steps, tol=self.tol), 1.0
+
+    def _first(self, s: float) -> Any:
+        """Return a factor to start from, at the scale `s`."""
+        frame, m = self.problem.frame, self.problem.frame.n_coordinates
+        if frame.is_flat:
+            P = np.zeros((0, m))
+        elif self.start is not None:
+            P = frame.from_features(self.start.astype(np.float64)) * np.sqrt(s)
+            P = solvers.compress(P)[: self.n_components]
+        elif self.solver.first_factor is not None:
+            P = self.solver.first_factor(m)
+        else:
+            rank = m
+            if self.n_components is not None:
+                rank = min(m, self.n_components)
+            elif self.solver.adapts_rank:
+                rank = min(m, max(_FIRST_RANK, self.n_labeled))
+            P = frame.start(s * self.eta, rank)
+        return to_solver(P, self.problem.like)
+
+    def _maximize(self, objective: Objective, P: Any) -> solvers.Result:
+        return self.solver(
+            objective,
+            P,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            callback=lambda step, P: self._report(objective, step, P),
+            max_rank=self.n_components,
+        )
+
+    def _report(self, objective: Objective, step: solvers.Step, P: Any) -> None:
+        """Print a line, and call the user's callback."""
+        self.steps.append(step)
+        elapsed = time.perf_counter() - self.started
+        if self.verbose:
+            gap = "" if step.gap is None else f"  gap {step.gap:.1e}"
+            print(
+                f"[{self.name}] {len(self.steps)}/{self.max_iter}  objective "
+                f"{step.objective:.6g}  rank {step.rank}{gap}  {elapsed:.1f} s",
+                flush=True,
+            )
+        if self.callback is None:
+            return
+        s = self.model.simplified.scale / objective.scale
+        P = solvers.compress(P)
+        components = self.problem.frame.to_features(to_memory(P) / np.sqrt(s))
+        state = FitState(len(self.steps), step.objective, step.gap, elapsed, components)
+        try:
+            self.callback(state)
+        except StopIteration:
+            value, gradient = objective.value_and_gradient(P)
+            gap = solvers.optimality_gap(P, gradient, objective.scale)
+            value -= self.model.prior(s)
+            result = solvers.Result(P, value, gap, False, self.steps, stopped=True)
+            raise _Stopped(result, s) from None
+
+
+@contextmanager
+def _within_range() -> Iterator[None]:
+    """Limit the threads of BLAS; turn overflow into an error in words."""
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"), one_blas_thread():
+        try:
+            yield
+        except np.linalg.LinAlgError as error:  # the matrix overflowed
+            raise ValueError(_OVERFLOW) from error
+
+
+publish(globals(), "seraph", ["FitState"])

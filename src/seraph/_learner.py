@@ -1,0 +1,352 @@
+"""Base classes of all learners: mapping points, distances of pairs, scores."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._marks import Marks, Rows
+from ._points import FLOATS, check_range, header, is_chunked, is_tensor, map_rows, to_memory
+from ._utils._public import publish
+from ._utils._typing import Array
+from ._utils._validation import as_numbers, two_points
+from .metrics._pairs import labels_to_score, score_of_distances
+
+
+class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base class of all learners of a distance.
+
+    ``transform`` maps points to a space where the learned distance is the Euclidean one.
+    """
+
+    # With metadata routing, marks go to the learner without being asked for.
+    __metadata_request__fit: ClassVar = {"marks": True}
+    # A pipeline passes its score a sample_weight of None, and wants it known.
+    __metadata_request__score: ClassVar = {"marks": True, "sample_weight": None}
+
+    def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
+        """Compute the learned distance between the two points of each pair.
+
+        Parameters
+        ----------
+        pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
+            Pairs of points; or, with `X`, pairs of its rows: labels of its index if it is a
+            DataFrame, row numbers otherwise.
+        X : array-like of shape (n_samples, n_features), optional
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_pairs,)
+            Learned distances.
+        """
+        return _compute_lengths(self._check_and_map(pairs, X))
+
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
+    ) -> float:
+        """Compute the AUC of the distance over the labeled pairs of `X`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,), optional
+            Class labels, as in ``fit``.
+        marks : Marks, optional
+            Marks of the rows of `X`.
+
+        Returns
+        -------
+        float
+            Probability that a similar pair is closer than a dissimilar one; see
+            :func:`seraph.metrics.pair_auc`. Without pairs of both kinds it is 0.5, with a
+            warning.
+        """
+        Z = np.asarray(self.transform(to_memory(X) if is_tensor(X) else X))
+        return score_of_distances(Z, labels_to_score(X, len(Z), y, marks))
+
+    def _squared_distances(self, pairs: ArrayLike, X: Any) -> Array:
+        difference = self._check_and_map(pairs, X)
+        return np.einsum("kr,kr->k", difference, difference)
+
+    def _check_and_map(self, pairs: ArrayLike, X: Any) -> Array:
+        """Check pairs of points, or of rows of `X`, and map their differences."""
+        check_is_fitted(self)
+        pairs = take_pairs(pairs, X)
+        with as_numbers("pairs", pairs):
+            points: Array = check_array(
+                to_memory(pairs),
+                dtype=FLOATS,
+                allow_nd=True,
+                ensure_2d=False,
+                ensure_min_samples=0,
+                estimator=self,
+                input_name="pairs",
+            )
+        check_pairs(points, self.n_features_in_)
+        return self._map_differences(points)
+
+    def _map_differences(self, pairs: Array) -> Array:
+        """Map the difference of the two points of each pair."""
+        raise NotImplementedError
+
+
+class MahalanobisLearner(MetricLearner):
+    """Base class of all learners of ``d(x, x') = ||P x - P x'||``, with ``P = components_``.
+
+    A subclass implements ``fit(X, y=None, *, marks=None)`` and ends it with
+    ``return self._set_learned(X, components)``, which sets all attributes at once. Mapping,
+    distances, scores, saving and plots then work.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (rank, n_features)
+        The map P.
+
+    Examples
+    --------
+    A learner of one direction, that between the means of two classes:
+
+    >>> import numpy as np
+    >>> from seraph import MahalanobisLearner
+    >>> class MeanDirection(MahalanobisLearner):
+    ...     def fit(self, X, y=None, *, marks=None):
+    ...         points, y = self._check_points(X), np.asarray(y)
+    ...         first, second = (points[y == k].mean(axis=0) for k in (0, 1))
+    ...         return self._set_learned(X, (first - second)[np.newaxis])
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0], [2.0, 1.0]])
+    >>> MeanDirection().fit(X, [0, 0, 1, 1]).transform(X).ravel()
+    array([0., 0., 4., 4.])
+    """
+
+    components_: Array
+
+    def _check_points(self, X: ArrayLike) -> Array:
+        """Check the points to learn from, and return them as an array."""
+        with as_numbers("X", X):
+            points: Array = check_array(
+                to_memory(X),
+                dtype=FLOATS,
+                ensure_min_samples=2,
+                estimator=self,
+                input_name="X",
+            )
+        check_range(points)
+        return points
+
+    def _set_learned(self, X: ArrayLike, components: Array, **attributes: Any) -> Self:
+        """Set all attributes that were learned from `X`, now that nothing can fail any more.
+
+        Parameters
+        ----------
+        X : array-like
+            Points, as the user passed them.
+        components : ndarray of shape (rank, n_features)
+            Factor of the learned metric.
+        **attributes
+            Further attributes.
+        """
+        validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
+        self.__dict__.update(components_=_fix_signs(components), **attributes)
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Map points to a space where the learned distance is the Euclidean one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, rank)
+            The mapped points. A tensor gives a tensor on the same device; a dask collection
+            gives a dask array that is not computed yet.
+        """
+        check_is_fitted(self)
+        if is_tensor(X):
+            return self._transform_tensor(X)
+        if is_chunked(X):
+            with as_numbers("X", X):
+                validate_data(self, header(X), reset=False, skip_check_array=True)
+            return map_rows(X, _Map(self.components_), width=self._n_features_out)
+        return map_points(self._check_new_points(X), self.components_)
+
+    def _check_new_points(self, X: ArrayLike) -> Array:
+        """Check the points to map, and return them as an array."""
+        check_is_fitted(self)
+        with as_numbers("X", X):
+            points: Array = validate_data(self, to_memory(X), dtype=FLOATS, reset=False)
+        return points
+
+    def _transform_tensor(self, X: Any) -> Any:
+        """Map a tensor on its own device."""
+        validate_data(self, X, reset=False, skip_check_array=True)
+        if X.ndim != 2 or X.is_complex():
+            raise ValueError(
+                f"X must be a tensor of real numbers with 2 dimensions; got {X.dtype} of shape "
+                f"{tuple(X.shape)}."
+            )
+        points = X if X.is_floating_point() else X.double()
+        if not points.isfinite().all():
+            raise ValueError(
+                f"Input X contains NaN or infinity, which {type(self).__name__} does not accept: "
+                "impute or drop those rows."
+            )
+        import torch
+
+        # (A copy: torch takes no negative strides, and warns of read-only memory.)
+        components = torch.tensor(
+            self.components_.copy(), dtype=points.dtype, device=points.device
+        )
+        return points @ components.T
+
+    def get_metric(self) -> MahalanobisMetric:
+        """Return the learned distance as a function of two points, for ``metric=``.
+
+        It can be pickled, and it does not change when the learner is fitted again. Mapping the
+        points with ``transform`` and using the Euclidean distance gives the same and is faster.
+
+        Returns
+        -------
+        MahalanobisMetric
+            Function of two arrays of shape (n_features,).
+        """
+        check_is_fitted(self)
+        return MahalanobisMetric(self.components_.copy())
+
+    def get_mahalanobis_matrix(self) -> Array:
+        """Return the matrix ``A`` of ``d(x, x')^2 = (x - x')' A (x - x')``.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            Symmetric positive semi-definite matrix. It has the type of the components, or is
+            float64 where float32 has no room for their squares.
+        """
+        check_is_fitted(self)
+        return _multiply_out(self.components_)
+
+    def _map_differences(self, pairs: Array) -> Array:
+        return map_points(pairs[:, 0] - pairs[:, 1], self.components_)
+
+
+def map_points(points: Array, components: Array) -> Array:
+    """Map points, in their own precision, by the factor of a metric."""
+    return points @ components.T.astype(points.dtype, copy=False)
+
+
+def check_pairs(points: Array, n_features: int) -> None:
+    """Refuse an array that does not hold two points in each row."""
+    if points.ndim != 3 or points.shape[1:] != (2, n_features):
+        raise ValueError(
+            f"pairs must have shape (n_pairs, 2, {n_features}), two points each; got "
+            f"{points.shape}. If you have row numbers or names of rows of a table X, pass X as "
+            "well."
+        )
+
+
+def take_pairs(pairs: ArrayLike, X: Any) -> Any:
+    """Return pairs of points: `pairs` itself, or the rows of `X` that it names."""
+    if X is None:
+        return pairs
+    with as_numbers("X", X):
+        table = check_array(to_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
+    return table[Rows.of(X).require(pairs)]
+
+
+def _multiply_out(P: Array) -> Array:
+    """Return the matrix ``P'P``, in double precision where single would overflow or underflow."""
+    kind, size = np.finfo(P.dtype), float(np.abs(P).max(initial=0.0))
+    is_huge = size > math.sqrt(kind.max / max(1, len(P)))
+    is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)
+    if P.dtype != np.float64 and (is_huge or is_tiny):
+        return _multiply_out(P.astype(np.float64))
+    if is_huge:
+        raise ValueError(
+            f"The components of the metric are as large as {size:.3g}, and float64 has no room "
+            "for their squares. Use transform or pair_distance; or scale the features, and fit "
+            "again."
+        )
+    return P.T @ P
+
+
+def _compute_lengths(differences: Array) -> Array:
+    """Return the length of each row, also where squares would overflow or vanish."""
+    with np.errstate(over="ignore", under="ignore"):
+        squared: Array = np.einsum("kr,kr->k", differences, differences)
+    kind = np.finfo(squared.dtype)
+    odd = np.flatnonzero((squared < kind.tiny / kind.eps) | ~np.isfinite(squared))
+    lengths = np.sqrt(squared)
+    if len(odd) and differences.shape[1]:
+        rows = differences[odd]
+        sizes = np.abs(rows).max(axis=1)
+        sizes[sizes == 0.0] = 1.0
+        rows = rows / sizes[:, np.newaxis]
+        lengths[odd] = sizes * np.sqrt(np.einsum("kr,kr->k", rows, rows))
+    return lengths
+
+
+def _fix_signs(components: Array) -> Array:
+    """Give each row a definite sign: its largest entry is positive."""
+    if not components.size:
+        return components
+    peaks = np.abs(components).argmax(axis=1)
+    signs = np.copysign(1.0, components[np.arange(len(peaks)), peaks])
+    return components * signs.astype(components.dtype)[:, np.newaxis]
+
+
+@dataclass(frozen=True)
+class _Map:
+    """The learned map as a function of a chunk of points, for dask."""
+
+    components: Array
+
+    def __call__(self, chunk: ArrayLike) -> Array:
+        with as_numbers("X", chunk):
+            points: Array = check_array(
+                to_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
+            )
+        return map_points(points, self.components)
+
+
+@dataclass(frozen=True)
+class MahalanobisMetric:
+    """Distance between two points under a learned metric.
+
+    Parameters
+    ----------
+    components : ndarray of shape (rank, n_features)
+        Factor of the metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import MahalanobisMetric
+    >>> MahalanobisMetric(np.array([[2.0, 0.0]]))([0.0, 0.0], [1.0, 5.0])
+    2.0
+    """
+
+    components: Array
+
+    def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
+        """Compute the distance between `u` and `v`."""
+        first, second = two_points(u, v, self.components.shape[1])
+        apart = map_points(np.subtract(first, second)[np.newaxis], self.components)
+        return math.hypot(*apart[0])  # no square can overflow
+
+
+publish(globals(), "seraph", ["MahalanobisLearner", "MahalanobisMetric"])

@@ -1,0 +1,45 @@
+"""The points of a fit: what users pass, its mean and covariance, and the rows that are summed.
+
+===========  ======================================================================
+`_arrays`    what `X` is, and simple properties of arrays of points
+`_frame`     center, unit and span of the points: the coordinates of the solvers
+`_read`      check `X` and return its frame and its rows, wherever they are
+`_dask`      the same for a dask collection, in one pass
+===========  ======================================================================
+"""
+
+from ._arrays import (
+    CONSTANT_FEATURE,
+    FLOATS,
+    check_range,
+    exact_size,
+    header,
+    is_chunked,
+    is_tensor,
+    magnitude,
+    principal_directions,
+    subtract_mean,
+    to_memory,
+)
+from ._dask import map_rows
+from ._frame import Frame
+from ._read import PointSet, choose_rows, read_points
+
+__all__ = [
+    "CONSTANT_FEATURE",
+    "FLOATS",
+    "Frame",
+    "PointSet",
+    "check_range",
+    "choose_rows",
+    "exact_size",
+    "header",
+    "is_chunked",
+    "is_tensor",
+    "magnitude",
+    "map_rows",
+    "principal_directions",
+    "read_points",
+    "subtract_mean",
+    "to_memory",
+]

@@ -1,0 +1,201 @@
+"""What `X` is, and simple properties of arrays of points."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from .._utils._eigen import svd
+from .._utils._typing import Array
+from .._utils._validation import check_unmasked
+
+FLOATS = (np.float64, np.float32)
+# Singular values below this share of the largest are rounding errors: their squares, the
+# eigenvalues of the scatter matrix, have no correct digit.
+TOLERANCE = 1e-7
+# A feature that deviates from its mean by less than this share of it is constant up to rounding
+# errors, which must not be amplified where features are divided by their standard deviation.
+CONSTANT_FEATURE = 1e-13
+# Range of the typical distance of two points for which a metric, and weights in its units, neither
+# overflow nor become subnormal.
+_UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
+
+
+def is_tensor(X: Any) -> bool:
+    """Whether `X` is a torch tensor. torch need not be installed."""
+    return type(X).__module__.partition(".")[0] == "torch"
+
+
+def is_chunked(X: Any) -> bool:
+    """Whether `X` is a dask collection. dask need not be installed."""
+    return type(X).__module__.partition(".")[0].startswith("dask")
+
+
+def to_memory(X: Any) -> Any:
+    """Bring a tensor or a dask collection into memory; leave anything else as it is.
+
+    Half precision becomes single: scikit-learn would make it double. A masked array must have no
+    masked entry: scikit-learn would drop the mask.
+
+    Examples
+    --------
+    >>> to_memory([1.0, 2.0])
+    [1.0, 2.0]
+    >>> to_memory(np.ones(2, dtype=np.float16))
+    array([1., 1.], dtype=float32)
+    """
+    if is_tensor(X):
+        X = X.detach().cpu()
+        half = X.is_floating_point() and X.element_size() < 4
+        return (X.float() if half else X).numpy()
+    if is_chunked(X):
+        return to_memory(X.compute())
+    if issparse(X):
+        few = max(1, min(100, *(size - 1 for size in X.shape)))
+        raise TypeError(
+            f"X is a sparse matrix of shape {X.shape}; a learned distance needs dense rows. "
+            f"Reduce it first: make_pipeline(TruncatedSVD({few}), learner) of "
+            "scikit-learn. (X.toarray() makes it dense, if it is small.)"
+        )
+    if isinstance(X, np.ma.MaskedArray):
+        check_unmasked(X)
+        return to_memory(X.data)
+    if isinstance(X, np.ndarray) and X.dtype == np.float16:
+        return X.astype(np.float32)
+    return X
+
+
+def header(X: Any) -> Any:
+    """Return a table that has the number and names of the features, perhaps without rows.
+
+    It is a frame without rows for a dask data frame, and `X` itself for anything else.
+
+    Examples
+    --------
+    >>> header([[1.0, 2.0]])
+    [[1.0, 2.0]]
+    """
+    if not (is_chunked(X) and hasattr(X, "columns")):
+        return X
+    import pandas
+
+    return pandas.DataFrame(columns=X.columns)
+
+
+def magnitude(X: Array) -> float:
+    """Return the largest absolute value in `X`, 1 if all are 0.
+
+    Examples
+    --------
+    >>> magnitude(np.array([[1e200, -3e200]]))
+    3e+200
+    """
+    return max(float(X.max(initial=0.0)), -float(X.min(initial=0.0))) or 1.0
+
+
+def exact_size(size: float) -> float:
+    """Return a divisor for points of magnitude `size`, to be applied before they are centered.
+
+    It is a power of two, because division by it is exact. Rounding errors of another division
+    would be large beside the differences between points far from the origin.
+
+    Examples
+    --------
+    >>> exact_size(5.0), exact_size(8.0)
+    (8.0, 8.0)
+    """
+    fraction, exponent = math.frexp(size)
+    largest = sys.float_info.max_exp - 1
+    return math.ldexp(1.0, min(exponent - (fraction == 0.5), largest))
+
+
+def check_unit(unit: float, dtype_name: str) -> None:
+    """Refuse points whose squared distances would overflow or underflow.
+
+    Examples
+    --------
+    >>> check_unit(1e200, "float64")
+    Traceback (most recent call last):
+        ...
+    ValueError: The typical distance between two points is 1.0e+200, and float64 has room for...
+    """
+    low, high = _UNITS[dtype_name]
+    if low <= unit <= high:
+        return
+    raise ValueError(
+        f"The typical distance between two points is {unit:.1e}, and {dtype_name} has room for "
+        f"{low:g} to {high:g}. Scale the features first, for example with "
+        "sklearn.preprocessing.StandardScaler; or divide X by this distance, which changes "
+        "nothing but the units."
+    )
+
+
+def check_range(X: Array) -> None:
+    """Refuse points as `check_unit` does; points that are all equal pass."""
+    size = magnitude(X)
+    apart = X / X.dtype.type(size)
+    apart = apart - apart[0]
+    spread = math.sqrt(2.0 * float(np.einsum("ij,ij->", apart, apart, dtype=np.float64)) / len(X))
+    if spread > 0.0:
+        check_unit(size * spread, X.dtype.name)
+
+
+def subtract_mean(X: Array, *, rounding: float = 0.0) -> Array:
+    """Subtract the mean, taken in double precision, from the points `X`.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, m)
+        Points. The result has the same dtype.
+    rounding : float, default=0.0
+        Make a feature 0 if it deviates from its mean by at most this share of it.
+
+    Examples
+    --------
+    >>> subtract_mean(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([[-1.,  0.],
+           [ 1.,  0.]])
+    """
+    mean = X.mean(axis=0, dtype=np.float64)
+    points: Array = X - mean.astype(X.dtype)
+    constant = np.abs(points).max(axis=0) <= rounding * np.abs(mean)
+    points[:, constant] = 0.0
+    return points
+
+
+def principal_directions(
+    points: Array, tolerance: float = TOLERANCE
+) -> tuple[Array, Array, Array]:
+    """Decompose centered points along their principal directions, the longest first.
+
+    Directions with a singular value of zero are left out; points that all coincide keep one.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, m)
+        Centered points.
+    tolerance : float, default=TOLERANCE
+        Share of the largest singular value up to which others are rounding errors.
+
+    Returns
+    -------
+    left : ndarray of shape (n, d)
+        Orthonormal columns; ``left * lengths`` are the points' coordinates.
+    lengths : ndarray of shape (d,)
+        Singular values: root of the sum of squares of the points along each direction.
+    directions : ndarray of shape (d, m)
+        Orthonormal rows.
+
+    Examples
+    --------
+    >>> left, lengths, directions = principal_directions(np.array([[3.0, 4.0], [-3.0, -4.0]]))
+    >>> left.shape, lengths.round(6), abs(directions).round(6)
+    ((2, 1), array([7.071068]), array([[0.6, 0.8]]))
+    """
+    left, lengths, directions = svd(points)
+    rank = max(1, int(np.sum(lengths > tolerance * lengths[0])))
+    return left[:, :rank], lengths[:rank], directions[:rank]

@@ -1,0 +1,121 @@
+"""Dask collections: mean, covariance and the rows that are needed, in one pass over the chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from .._utils._typing import Array
+from ._arrays import FLOATS, to_memory
+from ._frame import Frame, Moments
+
+# Number of results that one task merges, in order, so that the sum does not depend on which
+# worker finishes first.
+_FAN_IN = 16
+
+
+def as_dask_array(X: Any) -> Any:
+    """Turn a dask collection into a dask array of floats with whole rows in each chunk.
+
+    float16 becomes float32, any other type than that and float64 becomes float64. The lengths of
+    the chunks may be unknown.
+    """
+    array = X.to_dask_array() if hasattr(X, "to_dask_array") else X
+    if array.ndim != 2:
+        raise ValueError(
+            f"Expected a table of points, of 2 dimensions; got a dask collection of {array.ndim}."
+        )
+    if array.dtype.kind == "c":
+        raise ValueError("Complex data not supported: the points must be real numbers.")
+    if array.numblocks[1] > 1:
+        array = array.rechunk({1: -1})
+    if array.dtype in FLOATS:
+        return array
+    return array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+
+
+def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
+    """Apply a function of rows to each chunk of a dask collection, when it is computed.
+
+    Parameters
+    ----------
+    X : dask array or dask DataFrame of shape (n, m)
+        Points.
+    function : callable
+        Turns rows into the same number of rows, of `width` columns.
+    width : int
+        Number of columns of the result.
+
+    Returns
+    -------
+    dask array of shape (n, width)
+    """
+    array = as_dask_array(X)
+    chunks, like = (array.chunks[0], (width,)), np.empty((0, 0), dtype=array.dtype)
+    return array.map_blocks(function, chunks=chunks, meta=like)
+
+
+def read_chunks(
+    X: Any, labeled: Callable[[int], Array], choose: Callable[[int], Array | None]
+) -> tuple[Any, ...] | None:
+    """Read a dask collection: once if the lengths of its chunks are known, else twice.
+
+    Parameters
+    ----------
+    X : dask array or dask DataFrame of shape (n, m)
+        Points.
+    labeled, choose : callable
+        Return the labeled rows, and the rows to sample from, of a number of rows.
+
+    Returns
+    -------
+    tuple or None
+        The arguments of `PointSet`. None for a collection that is not larger than the sample, or
+        that has no more rows than features: it is brought into memory as a whole.
+    """
+    import dask
+
+    array = as_dask_array(X)
+    if np.isnan(array.shape[0]):
+        array.compute_chunk_sizes()
+    n, m = array.shape
+    sampled = choose(n)
+    if sampled is None or n <= m:
+        return None
+    rows = np.union1d(sampled, labeled(n))
+    edges = np.cumsum([0, *array.chunks[0]])
+    places = np.searchsorted(rows, edges)
+    read = dask.delayed(_read_chunk)
+    parts = [
+        read(chunk, rows[places[k] : places[k + 1]] - edges[k])
+        for k, chunk in enumerate(array.to_delayed().ravel())
+    ]
+    while len(parts) > 1:
+        groups = [parts[start : start + _FAN_IN] for start in range(0, len(parts), _FAN_IN)]
+        parts = [dask.delayed(_merge)(group) for group in groups]
+    moments, points = parts[0].compute()
+    if not np.isfinite(moments.scatter).all():
+        raise ValueError(
+            "Input X contains NaN or infinity, or numbers whose squares overflow: fill in or "
+            "drop rows with missing values first, and scale large numbers."
+        )
+
+    def take(wanted: Array | slice) -> Array:
+        return points[np.searchsorted(rows, wanted)]
+
+    frame = Frame.of_moments(moments, array.dtype.name)
+    return (n, m), frame, take, array.dtype, sampled
+
+
+def _read_chunk(chunk: Any, rows: Array) -> tuple[Moments, Array]:
+    points = to_memory(chunk)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return Moments.of(points), points[rows]
+
+
+def _merge(parts: list[tuple[Moments, Array]]) -> tuple[Moments, Array]:
+    moments, points = zip(*parts, strict=True)
+    return reduce(Moments.merge, moments), np.concatenate(points)

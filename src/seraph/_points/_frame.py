@@ -1,0 +1,173 @@
+"""Center, unit and span of the points: the coordinates of the solvers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._pairs import library
+from .._utils._eigen import eigh
+from .._utils._typing import Array, computed_once
+from ._arrays import check_unit, principal_directions, to_memory
+
+# Rows at a time whose moments are computed: few enough that a copy stays in the cache.
+_ROWS = 1 << 12
+
+
+class Moments(NamedTuple):
+    """Number, mean and scatter (sum of squares around the mean) of rows, in double precision."""
+
+    n: int
+    mean: Array
+    scatter: Array
+
+    @classmethod
+    def of(cls, X: Any) -> Moments:
+        """Compute the moments of an array, or of a tensor on its device."""
+        if library(X) is not np:
+            return cls._of_tensor(X)
+        total = cls(0, np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2))
+        for start in range(0, len(X), _ROWS):
+            rows = X[start : start + _ROWS].astype(np.float64)
+            mean = rows.mean(axis=0)
+            rows -= mean
+            total = total.merge(cls(len(rows), mean, rows.T @ rows))
+        return total
+
+    @classmethod
+    def _of_tensor(cls, X: Any) -> Moments:
+        torch = library(X)
+        wide = torch.float32 if X.device.type == "mps" else torch.float64
+        mean = X.mean(dim=0, dtype=wide)
+        centered = X - mean.to(X.dtype)
+        scatter = (centered.T @ centered).to(wide)
+        shift = centered.mean(dim=0, dtype=wide)  # what rounding the mean left
+        scatter = scatter - len(X) * torch.outer(shift, shift)
+        return cls(len(X), to_memory(mean).astype(float), to_memory(scatter).astype(float))
+
+    def merge(self, other: Moments) -> Moments:
+        """Return the moments of both sets of rows (Chan, Golub and LeVeque 1979)."""
+        n = self.n + other.n
+        if n == 0:
+            return self
+        apart = other.mean - self.mean
+        share = other.n / n
+        between = self.n * share * np.outer(apart, apart)
+        return Moments(n, self.mean + share * apart, self.scatter + other.scatter + between)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The map from features to the solvers' coordinates, ``(x - mean) @ basis / unit``.
+
+    Distances do not depend on the origin, so the points are centered, which avoids cancellation. A
+    common factor only changes the units; dividing it out keeps steps near one. With no more points
+    than features, the objective depends on the metric in the span of the points alone, so the
+    solvers get coordinates in that span. The maximum is the same.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (m,)
+        Mean of all points.
+    unit : float
+        Unit of length: the root mean squared distance between two points, or 1.
+    covariance : ndarray of shape (d, d)
+        Covariance of all points in these coordinates.
+    basis : ndarray of shape (m, d) or None
+        Orthonormal columns; None for the features themselves.
+    std : ndarray of shape (m,)
+        Standard deviation of each feature.
+    """
+
+    mean: Array
+    unit: float
+    covariance: Array
+    basis: Array | None
+    std: Array
+
+    @classmethod
+    def of_moments(cls, moments: Moments, dtype_name: str) -> Frame:
+        """Make the frame of points of a type from their moments."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            covariance = moments.scatter / moments.n
+            variance = float(np.trace(covariance))
+        size = float(np.abs(moments.mean).max(initial=0.0))
+        if variance <= len(covariance) * (8.0 * np.finfo(np.float64).eps * size) ** 2:
+            variance, covariance = 0.0, np.zeros_like(covariance)  # all points are equal
+        unit = float(np.sqrt(2.0 * variance)) or 1.0
+        check_unit(unit if np.isfinite(unit) else np.inf, dtype_name)
+        std = np.sqrt(np.diag(covariance))
+        return cls(moments.mean, unit, covariance / unit**2, None, std)
+
+    @classmethod
+    def of_span(cls, X: Array) -> Frame:
+        """Make the frame of points that are no more than the features."""
+        mean = X.mean(axis=0, dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            points = X - mean
+            squares = np.einsum("ij,ij->j", points, points) / len(X)
+            unit = float(np.sqrt(2.0 * squares.sum()))
+        size = float(np.abs(mean).max(initial=0.0))
+        if unit <= 8.0 * np.finfo(X.dtype).eps * size * np.sqrt(X.shape[1]) and (X[0] == X).all():
+            points, squares, unit = np.zeros_like(points), np.zeros_like(squares), 0.0
+        unit = unit or 1.0
+        check_unit(unit if np.isfinite(unit) else np.inf, X.dtype.name)
+        _, lengths, directions = principal_directions(points / unit)
+        covariance = np.diag(lengths**2 / len(X))
+        return cls(mean, unit, covariance, directions.T, np.sqrt(squares))
+
+    def without_unit(self) -> Frame:
+        """Return the frame that only centers the points: the features themselves."""
+        basis = np.eye(len(self.mean)) if self.basis is None else self.basis
+        covariance = basis @ (self.covariance * self.unit**2) @ basis.T
+        return replace(self, unit=1.0, covariance=covariance, basis=None)
+
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates."""
+        return len(self.covariance)
+
+    def apply(self, X: Any) -> Any:
+        """Map points to these coordinates, in their own precision and on their device."""
+        if library(X) is np:
+            points = (X - self.mean.astype(X.dtype)) / X.dtype.type(self.unit)
+            return points if self.basis is None else points @ self.basis.astype(X.dtype)
+        torch = library(X)
+        place = {"dtype": X.dtype, "device": X.device}
+        points = (X - torch.as_tensor(self.mean, **place)) / self.unit
+        return points if self.basis is None else points @ torch.as_tensor(self.basis, **place)
+
+    def to_features(self, P: Array) -> Array:
+        """Turn a factor on these coordinates into one on the user's features."""
+        return (P if self.basis is None else P @ self.basis.T) / self.unit
+
+    def from_features(self, P: Array) -> Array:
+        """Turn a factor on the user's features into one on these coordinates."""
+        return (P if self.basis is None else P @ self.basis) * self.unit
+
+    @computed_once
+    def principal_axes(self) -> tuple[Array, Array]:
+        """Variances along the principal directions, the smallest first, and these as columns."""
+        return eigh(self.covariance)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all points are equal."""
+        return not self.covariance.any()
+
+    def start(self, eta: float, rank: int) -> Array:
+        """Make a factor to start from: a multiple of the leading principal components.
+
+        At full rank it is a multiple of the identity. The mean squared distance under it is
+        `eta`, so that there are pairs on both sides of the threshold, and the gradient of the
+        entropy is not small. (The zero metric is a local maximum of the entropy's term.)
+        """
+        d = self.n_coordinates
+        if rank >= d:
+            directions, variance = np.eye(d), float(np.trace(self.covariance))
+        else:
+            values, vectors = self.principal_axes
+            directions, variance = vectors[:, ::-1][:, :rank].T, float(values[::-1][:rank].sum())
+        return directions * np.sqrt(0.5 * eta / variance) if variance > 0.0 else directions
