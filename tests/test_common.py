@@ -16,6 +16,7 @@ from scipy.spatial.distance import pdist
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_classifiers_classes, check_estimator
 
@@ -24,6 +25,7 @@ from seraph import (
     SERAPH,
     SERAPHCV,
     KernelSERAPH,
+    MeanMetric,
     MetricClassifier,
     PairClassifier,
     TablePreparer,
@@ -126,6 +128,7 @@ SETTINGS = [
     SERAPH(gamma=2.0),
     SERAPH(manifold=0.1),
     KernelSERAPH(n_landmarks=12, random_state=0),
+    MeanMetric(weights=[2, 1, 1], n_components=2),
     MetricClassifier(Euclidean()),
     GDM(diagonal=True),
     ITML(prior="covariance"),
@@ -143,6 +146,7 @@ MAY_WARN = {
     GDM: "GDM has not converged",
     ITML: "ITML has not converged",
     LDM: "The learned metric is zero",
+    MeanMetric: "",
     SERAPH: "",
     SERAPHCV: "",
     KernelSERAPH: "",
@@ -235,6 +239,22 @@ BAD = {
     "lam": numbers(0),
     "lam_factors": [[], 3.0, "few", None, [0.0], [np.nan], [1.0, "two"]],
     "learner": ["SERAPH", SERAPH, 3],
+    "learners": [
+        [],
+        "SERAPH",
+        SERAPH(),
+        [SERAPH()],
+        [("a", SERAPH)],
+        [("a", 3)],
+        [("a", None)],
+        [("a", Euclidean()), ("a", Euclidean())],
+        [("weights", Euclidean())],
+        [("a__b", Euclidean())],
+        [("a", KernelSERAPH())],
+        [("a", make_pipeline(Euclidean()))],
+        [("a", PairClassifier())],
+        [("a", StandardScaler())],
+    ],
     (SERAPHCV, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     (KernelSERAPH, "learner"): ["SERAPH", SERAPH, 3, Euclidean()],
     "rule": ["knn", 1, None],
@@ -278,7 +298,7 @@ BAD = {
     "unlabeled_pairs": [0, -1, 0.0, -0.5, 1.5, np.nan, np.inf, True, False, "some", None, [5]],
     "verbose": ["loud", -1, None],
     "warm_start": FLAGS,
-    "weights": CHOICES,
+    "weights": ["auto", 3, [1, 1], [1, -1, 1], [0, 0, 0], [np.nan, 1, 1], [1, "a", 1]],
 }
 
 

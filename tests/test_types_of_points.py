@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from seraph import SERAPH, MarksKFold, MetricClassifier, PairClassifier
+from seraph import SERAPH, MarksKFold, MeanMetric, MetricClassifier, PairClassifier
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.metrics import known_rows_scorer, pair_auc
@@ -95,7 +95,13 @@ TENSORS = {
 @pytest.mark.parametrize("kind", TENSORS)
 @pytest.mark.parametrize(
     "model",
-    [SERAPH(), MetricClassifier(), MetricClassifier(SERAPH()), PairClassifier(SERAPH(), cv=2)],
+    [
+        SERAPH(),
+        MeanMetric(),
+        MetricClassifier(),
+        MetricClassifier(SERAPH()),
+        PairClassifier(SERAPH(), cv=2),
+    ],
     ids=repr,
 )
 def test_tensors_of_every_kind_are_points(model, kind):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
         seraph_path,
     )
     from ._marks import Marks
+    from ._mean import MeanMetric
     from ._utils._version import show_versions
     from .persist import load, save
 
@@ -37,6 +38,7 @@ __all__ = [
     "KernelSERAPH",
     "Marks",
     "MarksKFold",
+    "MeanMetric",
     "MetricClassifier",
     "PairClassifier",
     "RegularizationPath",
@@ -72,6 +74,7 @@ _HOMES = {
         "seraph_path",
     ),
     "_marks": ("Marks",),
+    "_mean": ("MeanMetric",),
     "_utils._version": ("show_versions",),
     "persist": ("load", "save"),
 }

@@ -37,6 +37,7 @@ VALUES = {
     "lam": ("auto", "auto", *WEIGHTS),
     "lam_factors": ((0.1, 1, 10), (1e-6, 1e6), [1]),
     "lams": (None, [1.0], [1e-8, 1.0, 1e8]),
+    "learners": (None, [("seraph", SERAPH()), ("plain", Euclidean()), ("ldm", LDM(max_iter=20))]),
     "learner": (
         None, SERAPH(), KernelSERAPH(), SERAPH(gamma=1.0), SERAPH(solver="spg"), LDM(max_iter=20),
         MFDA(), Euclidean(),
@@ -63,7 +64,7 @@ VALUES = {
     "unlabeled_pairs": ("all", "all", 1, 20, 0.01, 0.5, 1.0),
     "verbose": (0, 1),
     "warm_start": (False, True),
-    "weights": ("uniform", "distance"),
+    "weights": (None, [1, 2, 3]),
 }  # fmt: skip
 JUNK = (
     None, True, -1, 0, 2.5, np.nan, np.inf, -np.inf, 10**400, 1e308, 5e-324, "", "word", "auto",

@@ -26,7 +26,16 @@ from sklearn.preprocessing import (
 from sklearn.svm import LinearSVC
 from sklearn.utils.fixes import parse_version
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, MetricClassifier, PairClassifier, classic
+from seraph import (
+    SERAPH,
+    SERAPHCV,
+    KernelSERAPH,
+    Marks,
+    MeanMetric,
+    MetricClassifier,
+    PairClassifier,
+    classic,
+)
 from seraph.persist import to_onnx
 from tests.helpers.models import labels_for
 from tests.helpers.quick import few
@@ -34,6 +43,7 @@ from tests.helpers.quick import few
 MAPS = [
     SERAPH(),
     SERAPHCV(SERAPH(max_iter=50), lam_factors=(0.5, 1.0), cv=2),
+    MeanMetric(),
     *(getattr(classic, name)() for name in classic.__all__),
     KernelSERAPH(),
     KernelSERAPH(gamma=0.3, n_landmarks=25),

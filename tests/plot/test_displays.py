@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, PairClassifier, plot
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, MeanMetric, PairClassifier, plot
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 from seraph.plot._data import class_codes
 from tests.helpers.pictures import Figure, plt, some_axes
@@ -24,7 +24,7 @@ TWO_PANELS = (
     plot.FeatureImportanceDisplay,
 )
 DISPLAYS = ONE_PANEL + TWO_PANELS
-CLASSIC = (Euclidean, GDM, ITML, LDM, LMNN, MFDA, NCA)
+CLASSIC = (MeanMetric, Euclidean, GDM, ITML, LDM, LMNN, MFDA, NCA)
 
 
 def by_name(thing):

@@ -20,13 +20,14 @@ from .._estimators._cv import SERAPHCV
 from .._estimators._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
 from .._estimators._seraph import SERAPH
+from .._mean import MeanMetric
 from .._utils._optional import optional_module
 from .._utils._validation import shown
 from . import _graphs, _tables
 from ._agreement import check_agreement
 from ._steps import check_fitted_model, checked_dtype, last_step
 
-_LINEAR = (SERAPH, SERAPHCV, *(getattr(classic, name) for name in classic.__all__))
+_LINEAR = (SERAPH, SERAPHCV, MeanMetric, *(getattr(classic, name) for name in classic.__all__))
 
 
 def to_onnx(

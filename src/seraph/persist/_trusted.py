@@ -15,6 +15,7 @@ _OURS = (
     "seraph.SERAPHCV",
     "seraph.KernelSERAPH",
     "seraph.KernelMap",
+    "seraph.MeanMetric",
     "seraph.MetricClassifier",
     "seraph.PairClassifier",
     "seraph.TablePreparer",

@@ -1,0 +1,355 @@
+"""MeanMetric: the mean of the metrics of several learners."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn import get_config
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Bunch, gen_batches
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import _num_samples
+
+from ._base import MahalanobisLearner, MetricLearner
+from ._estimators import SERAPH
+from ._marks import Marks, aligned_marks
+from ._sweep import is_chunked, map_rows
+from ._utils._eigen import eigh, svd
+from ._utils._public import publish
+from ._utils._typing import Array
+from ._utils._validation import check_number, shown
+from ._utils._warnings import warn
+from .classic import ITML, LRML
+from .classic._learner import ClassicLearner, check_components
+
+Named = list[tuple[str, Any]]
+
+# Mapped numbers in memory at once: 32 MB.
+_AT_ONCE = 1 << 22
+
+
+def _default_learners() -> Named:
+    return [("seraph", SERAPH()), ("lrml", LRML()), ("itml", ITML())]
+
+
+class MeanMetric(MahalanobisLearner, _BaseComposition):
+    r"""Mean of the metrics of several learners, each scaled to the same total variance.
+
+    .. math:: A = \mathrm{tr}(C) \sum_k w_k \frac{A_k}{\mathrm{tr}(A_k C)}, \qquad
+              \sum_k w_k = 1,
+
+    with :math:`C` the covariance of the points. A convex loss of a mean is at most the mean of the
+    losses, and lower where learners err in different directions; the scaling gives learners the
+    same influence, whatever their units. Distances are in the units of X.
+
+    Parameters
+    ----------
+    learners : list of (str, learner), optional
+        Named learners of a Mahalanobis distance, with ``get_mahalanobis_matrix()`` or
+        ``components_`` once they are fitted. They are cloned. None means
+        :class:`seraph.SERAPH`, :class:`seraph.classic.LRML` and :class:`seraph.classic.ITML`,
+        named "seraph", "lrml" and "itml". As in scikit-learn's ``VotingClassifier``,
+        ``set_params(seraph__lam=0.1)`` sets a parameter of a learner, and
+        ``set_params(itml=None)`` leaves a learner out ("drop" does, too).
+    weights : array-like of shape (n_learners,), optional
+        Weights of the learners; only their ratios matter. None weights them equally.
+    n_components : int, optional
+        Largest rank of the mean: it keeps the leading directions.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (rank, n_features)
+        The map ``P`` of the metric ``P'P``. Its rows are orthogonal, longest first.
+    learners_ : list of (str, learner)
+        The fitted learners in the mean; those that learned nothing are left out, with a warning.
+    named_learners_ : Bunch
+        The same by name.
+    weights_ : ndarray
+        Their weights, which sum to 1.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features, if X has them.
+
+    Notes
+    -----
+    A learner of full rank, such as LRML, has a square factor. With m features and k such learners,
+    the mean takes ``O(k m**2)`` memory and ``O(k m**3)`` time: for m = 3,000 and k = 2, 1 GB and a
+    minute on one core. Reduce more features first, for example with PCA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph import SERAPH, MeanMetric
+    >>> from seraph.classic import Euclidean
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> y[np.arange(len(y)) % 15 > 0] = -1  # 12 labels, 166 unlabeled rows
+    >>> MeanMetric().fit(X, y).transform(X).shape
+    (178, 13)
+    >>> learners = [("learned", SERAPH()), ("plain", Euclidean())]
+    >>> MeanMetric(learners, weights=[4, 1]).fit(X, y).weights_
+    array([0.8, 0.2])
+    """
+
+    learners_: Named
+    weights_: Array
+
+    def __init__(
+        self,
+        learners: Named | None = None,
+        *,
+        weights: ArrayLike | None = None,
+        n_components: int | None = None,
+    ) -> None:
+        self.learners = learners
+        self.weights = weights
+        self.n_components = n_components
+
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None) -> Self:
+        """Fit all learners, and average their metrics.
+
+        Parameters
+        ----------
+        X : array-like, or dask array or DataFrame, of shape (n_samples, n_features)
+            All points, labeled or not. A torch tensor on any device works, too.
+        y : array-like of shape (n_samples,), optional
+            Class labels of any type; -1, NaN or None where :ref:`unknown <unlabeled>`.
+        marks : Marks, optional
+            Pairs of rows that you know to be alike or not, and triplets. Learners of
+            :mod:`seraph.classic` get the sure pairs, without weights, and most no triplets.
+
+        Returns
+        -------
+        MeanMetric
+            The fitted learner.
+        """
+        learners, weights = self._check_parameters()
+        points: Any = X if is_chunked(X) else self._check_points(X)
+        m = points.shape[1]
+        check_components(self.n_components, m)
+        if marks is not None or isinstance(y, Marks):
+            y, marks = aligned_marks(X, _num_samples(X), y, marks)
+        arguments = self._route_marks(learners, y, marks)
+        fitted = [
+            (name, clone(learner).fit(X, y, **arguments[name]) if name in arguments else None)
+            for name, learner in learners
+        ]
+        factors = [np.empty((0, m)) if one is None else _factor(name, one) for name, one in fitted]
+        if is_chunked(X):
+            total, variances, dtype = _total_variances_of_chunks(X, factors)
+        else:
+            (total, variances), dtype = _total_variances(points, factors), points.dtype
+        is_used = variances > 0.0
+        _warn_of_zero([name for (name, _), used in zip(fitted, is_used, strict=True) if not used])
+        weights = np.where(is_used, weights, 0.0)
+        weights /= weights.sum() or 1.0
+        lengths = np.sqrt(weights * total) / np.sqrt(np.where(is_used, variances, 1.0))
+        stack = np.vstack([length * P for length, P in zip(lengths, factors, strict=True)])
+        return self._set_learned(
+            X,
+            _orthogonal_rows(stack)[: self.n_components].astype(dtype),
+            learners_=[fitted[k] for k in np.flatnonzero(is_used)],
+            weights_=weights[is_used],
+        )
+
+    @property
+    def named_learners_(self) -> Bunch:
+        """The fitted learners by name."""
+        return Bunch(**dict(self.learners_))
+
+    @property
+    def _all_learners(self) -> Any:
+        return _default_learners() if self.learners is None else self.learners
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to return the learners by name, and their parameters, too.
+        """
+        return dict(self._get_params("_all_learners", deep=deep))
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also learners by name, and parameters of learners.
+
+        Parameters
+        ----------
+        **params
+            Such as ``weights=[2, 1, 1]``, ``itml=None`` or ``seraph__lam=0.1``.
+        """
+        names, defaults = {name.partition("__")[0] for name in params}, _default_learners()
+        if params.get("learners", self.learners) is None and names & dict(defaults).keys():
+            params["learners"] = defaults
+        self._set_params("learners", **params)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return how metadata reach the learners."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        learners = {name: one for name, one in self._all_learners if not _is_dropped(one)}
+        return router.add(**learners, method_mapping=mapping)
+
+    def _check_parameters(self) -> tuple[Named, Array]:
+        """Return the learners that are not dropped, and their weights."""
+        check_number("n_components", self.n_components, low=1, integer=True, instead=None)
+        learners, reserved = self._all_learners, {*self.get_params(deep=False)}
+        try:
+            names = [name for name, _ in learners if "__" not in name and name not in reserved]
+        except (TypeError, ValueError):  # not pairs
+            names = []
+        if not (isinstance(learners, list) and learners and len({*names}) == len(learners)):
+            raise ValueError(
+                "learners must be a list of pairs (name, learner), such as "
+                '[("seraph", SERAPH()), ("plain", Euclidean())]; names must differ from each '
+                f"other and from {', '.join(sorted(reserved))}, and have no '__' in them; got "
+                f"{shown(learners)}."
+            )
+        weights: Any = np.ones(len(learners)) if self.weights is None else self.weights
+        if np.shape(weights) != (len(learners),):
+            raise ValueError(
+                f"weights must be {len(learners)} numbers, one for each of the learners; got "
+                f"{shown(self.weights)}."
+            )
+        for weight in weights:
+            check_number("each of weights", weight, low=0)
+        kept = [k for k, (_, learner) in enumerate(learners) if not _is_dropped(learner)]
+        for k in kept:
+            _check_learner(*learners[k])
+        weights = np.array(weights, dtype=np.float64)[kept]
+        if not weights.any():
+            raise ValueError(
+                "learners and weights leave nothing to average: all learners are dropped or have "
+                f"a weight of 0; got {shown(learners)} and {shown(self.weights)}."
+            )
+        return [learners[k] for k in kept], weights
+
+    def _route_marks(
+        self, learners: Named, y: ArrayLike | None, marks: Marks | None
+    ) -> dict[str, dict[str, Any]]:
+        """Return further arguments of the fits; none for a learner that has nothing to use."""
+        if get_config()["enable_metadata_routing"]:
+            routed = process_routing(self, "fit", marks=marks)
+            arguments = {name: dict(routed[name].fit) for name, _ in learners}
+        else:
+            arguments = {name: {} if marks is None else {"marks": marks} for name, _ in learners}
+        for name, learner in learners:
+            if "marks" in arguments[name] and isinstance(learner, ClassicLearner):
+                usable = _usable(learner, arguments[name]["marks"])
+                arguments[name]["marks"] = usable
+                if usable is None and y is None:
+                    del arguments[name]
+        return arguments
+
+
+def _is_dropped(learner: Any) -> bool:
+    return learner is None or (isinstance(learner, str) and learner == "drop")
+
+
+def _check_learner(name: str, learner: Any) -> None:
+    """Refuse what cannot be fitted, or is known to have no matrix."""
+    if isinstance(learner, type) or not hasattr(learner, "fit"):
+        raise ValueError(
+            f"learners: {name!r} must be a learner, such as SERAPH(), or None to leave it out; "
+            f"got {shown(learner)}."
+        )
+    without = (MetricLearner, MetaEstimatorMixin, Pipeline)
+    if isinstance(learner, without) and not hasattr(learner, "get_mahalanobis_matrix"):
+        raise _no_matrix(name, learner)
+
+
+def _no_matrix(name: str, learner: Any) -> ValueError:
+    advice = "Use a learner of a Mahalanobis distance, such as SERAPH or those of seraph.classic."
+    if isinstance(learner, Pipeline):
+        advice = (
+            "Put its other steps before the mean: make_pipeline(StandardScaler(), MeanMetric())."
+        )
+    return ValueError(
+        f"learners: {name!r}, a {type(learner).__name__}, has no matrix to average, neither "
+        f"get_mahalanobis_matrix() nor components_. {advice}"
+    )
+
+
+def _usable(learner: ClassicLearner, marks: Marks) -> Marks | None:
+    """Return the marks that a classic learner can use; None if there are none."""
+    sure = (marks.labels == 0.0) | (marks.labels == 1.0)
+    triplets = marks.triplets[: None if learner._uses_triplets else 0]  # noqa: SLF001
+    if not (sure.any() or len(triplets)):
+        return None
+    return Marks(marks.pairs[sure], marks.labels[sure], triplets=triplets, rows=len(marks))
+
+
+def _factor(name: str, learner: Any) -> Array:
+    """Return a matrix P with ``P'P`` the metric of a fitted learner."""
+    P = getattr(learner, "components_", None)
+    if P is not None and not getattr(learner, "isotropic_", 0.0):
+        return np.asarray(P, dtype=np.float64)
+    if not hasattr(learner, "get_mahalanobis_matrix"):
+        raise _no_matrix(name, learner)
+    values, vectors = eigh(np.asarray(learner.get_mahalanobis_matrix(), dtype=np.float64))
+    return (vectors * np.sqrt(np.maximum(values, 0.0))).T
+
+
+def _total_variances(X: Array, factors: list[Array]) -> tuple[float, Array]:
+    """Return the total variance of the points, and that under each factor."""
+    m, stack = X.shape[1], np.vstack(factors)
+    is_wide = len(stack) >= m  # then the covariance is no larger than the factors
+    first = X[0].astype(np.float64)  # less this row, at most log10(n) digits cancel
+    total, mean, products = 0.0, np.zeros(m), np.zeros(())
+    for batch in gen_batches(len(X), max(1, _AT_ONCE // m)):
+        D = X[batch] - first
+        Z = D if is_wide else D @ stack.T
+        total += float(np.vdot(D, D)) / len(X)
+        mean = mean + D.sum(axis=0) / len(X)
+        products = products + Z.T @ Z / len(X)
+    center = mean if is_wide else stack @ mean
+    C = products - np.outer(center, center)
+    if is_wide:
+        variances = [np.vdot(P @ C, P) for P in factors]
+    else:
+        variances = [part.sum() for part in _split(np.diag(C), factors)]
+    return total - float(mean @ mean), np.array(variances)
+
+
+def _total_variances_of_chunks(X: Any, factors: list[Array]) -> tuple[float, Array, Any]:
+    """Do the same chunk by chunk; return the type of the points, too."""
+    stack = np.vstack([np.eye(X.shape[1]), *factors])
+    mapped = map_rows(X, lambda rows: rows @ stack.T, width=len(stack))
+    variance = np.asarray(mapped.astype(np.float64).var(axis=0))
+    total, *others = (part.sum() for part in _split(variance, [stack[: X.shape[1]], *factors]))
+    return float(total), np.array(others), mapped.dtype
+
+
+def _split(values: Array, factors: list[Array]) -> list[Array]:
+    """Split numbers, one for each row of the factors."""
+    return np.split(values, np.cumsum([len(P) for P in factors])[:-1])
+
+
+def _orthogonal_rows(P: Array) -> Array:
+    """Return the factor of ``P'P`` whose rows are orthogonal, longest first."""
+    if len(P) > P.shape[1]:
+        P = np.asarray(np.linalg.qr(P, mode="r"))
+    _, lengths, rows = svd(P)
+    kept = lengths > lengths.max(initial=0.0) * max(P.shape) * np.finfo(P.dtype).eps
+    return lengths[kept, np.newaxis] * rows[kept]
+
+
+def _warn_of_zero(names: list[str]) -> None:
+    if names:
+        warn(
+            f"{' and '.join(map(repr, names))} learned nothing, and MeanMetric leaves it out. The "
+            "metric is zero, or there is no label that it can use: add labels and dissimilar "
+            "pairs, or give features that vary. (With no learner left, every distance is 0.)"
+        )
+
+
+publish(globals(), "seraph", ["MeanMetric"])

@@ -1,0 +1,254 @@
+"""The mean of metrics: its formula, what must not matter, and how it composes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist
+from sklearn import config_context
+from sklearn.base import BaseEstimator, clone
+from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from seraph import SERAPH, KernelSERAPH, Marks, MarksKFold, MeanMetric, _mean
+from seraph.classic import ITML, LRML, RCA, Euclidean
+
+N, M = 60, 4
+Y_ALL = np.arange(N) % 3
+X = np.random.default_rng(0).normal(size=(N, M)) * [1, 2, 3, 4] + 3.0 * np.eye(3, M)[Y_ALL]
+Y = np.where(np.arange(N) < 24, Y_ALL, -1)
+PAIRS = np.random.default_rng(1).integers(N, size=(40, 2))
+PAIRS = PAIRS[PAIRS[:, 0] != PAIRS[:, 1]]
+MARKS = Marks(PAIRS, Y_ALL[PAIRS[:, 0]] == Y_ALL[PAIRS[:, 1]], rows=N)
+
+
+class Fixed(BaseEstimator):
+    """A user's learner, which has a matrix and no components."""
+
+    def __init__(self, A=None):
+        self.A = A
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def get_mahalanobis_matrix(self):
+        return self.A
+
+
+def matrix_of(learners, points=X, y=Y, **parameters):
+    return MeanMetric(learners, **parameters).fit(points, y).get_mahalanobis_matrix()
+
+
+def three():
+    return [("seraph", SERAPH()), ("rca", RCA()), ("plain", Euclidean())]
+
+
+@pytest.mark.parametrize("weights", [None, [3, 1, 0.5], [0, 1, 1]])
+def test_the_metric_is_the_formula(weights):
+    C = np.cov(X.T, bias=True)
+    A = np.zeros((M, M))
+    shares = np.ones(3) if weights is None else np.array(weights)
+    for (_, learner), share in zip(three(), shares / shares.sum(), strict=True):
+        A_k = learner.fit(X, Y).get_mahalanobis_matrix()
+        A += share * np.trace(C) / np.trace(A_k @ C) * A_k
+    mean = MeanMetric(three(), weights=weights).fit(X, Y)
+    np.testing.assert_allclose(mean.get_mahalanobis_matrix(), A, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(mean.weights_, shares / shares.sum())
+
+
+def test_the_euclidean_distance_alone_stays_as_it_is():
+    np.testing.assert_allclose(matrix_of([("plain", Euclidean())]), np.eye(M), rtol=1e-14)
+
+
+def test_neither_units_of_a_metric_nor_the_order_of_learners_matter():
+    A = np.diag([4.0, 0.0, 1.0, 1.0])
+    expected = matrix_of([("a", Fixed(A)), ("b", RCA())])
+    for learners in (
+        [("a", Fixed(100.0 * A)), ("b", RCA())],
+        [("b", RCA()), ("a", Fixed(A))],
+    ):
+        np.testing.assert_allclose(matrix_of(learners), expected, rtol=1e-9, atol=1e-12)
+
+
+def test_distances_are_in_the_units_of_the_points():
+    """Multiplying the points by a factor multiplies all distances by it."""
+    plain, small = (MeanMetric().fit(factor * X, Y) for factor in (1.0, 1e-3))
+    expected = 1e-3 * pdist(plain.transform(X))
+    np.testing.assert_allclose(pdist(small.transform(1e-3 * X)), expected, rtol=1e-4)
+
+
+def test_rows_are_orthogonal_longest_first_and_n_components_keeps_the_first():
+    whole, few = (MeanMetric(n_components=n).fit(X, Y).components_ for n in (None, 2))
+    gram = whole @ whole.T
+    np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-12 * gram.max())
+    assert np.all(np.diff(np.diag(gram)) <= 0.0)
+    np.testing.assert_array_equal(few, whole[:2])
+    with pytest.raises(ValueError, match="n_components=5 is too large: X has only 4"):
+        MeanMetric(n_components=5).fit(X, Y)
+
+
+def test_more_features_than_rows_and_batches_of_rows_give_the_formula(monkeypatch):
+    wide = np.random.default_rng(0).normal(size=(20, 50))
+    y = np.arange(20) % 2
+    learners = [("seraph", SERAPH(n_components=2)), ("pca", PCA(3))]
+    expected = matrix_of(learners, wide, y)
+    monkeypatch.setattr(_mean, "_AT_ONCE", 7 * 50)
+    found = MeanMetric(learners).fit(wide, y)
+    np.testing.assert_allclose(found.get_mahalanobis_matrix(), expected, rtol=1e-9, atol=1e-12)
+    assert found.components_.shape == (5, 50)
+
+
+# Learners
+
+
+@pytest.mark.parametrize(
+    "learner", [Fixed(np.eye(M)), PCA(2), NeighborhoodComponentsAnalysis(random_state=0)], ids=repr
+)
+def test_learners_of_others_take_part(learner):
+    mean = MeanMetric([("theirs", learner), ("plain", Euclidean())]).fit(X, Y_ALL)
+    assert list(mean.named_learners_) == ["theirs", "plain"]
+    assert "n_features_in_" in vars(mean.named_learners_.theirs)
+    assert not hasattr(learner, "n_features_in_")
+
+
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (KernelSERAPH(), "'odd', a KernelSERAPH, has no matrix.*Use a learner"),
+        (make_pipeline(PCA(), SERAPH()), "'odd', a Pipeline, has no matrix.*before the mean"),
+        (StandardScaler(), "'odd', a StandardScaler, has no matrix"),
+    ],
+)
+def test_what_has_no_matrix_is_refused_by_name(learner, message):
+    with pytest.raises(ValueError, match=message):
+        MeanMetric([("plain", Euclidean()), ("odd", learner)]).fit(X, Y)
+
+
+def test_a_learner_that_learned_nothing_is_left_out_with_a_warning():
+    learners = [("none", Fixed(np.zeros((M, M)))), ("plain", Euclidean()), ("rca", RCA())]
+    with pytest.warns(UserWarning, match="'none' learned nothing, and MeanMetric leaves it out"):
+        mean = MeanMetric(learners, weights=[5, 3, 1]).fit(X, Y)
+    assert [name for name, _ in mean.learners_] == ["plain", "rca"]
+    np.testing.assert_allclose(mean.weights_, [0.75, 0.25])
+    np.testing.assert_allclose(
+        mean.get_mahalanobis_matrix(), matrix_of(learners[1:], weights=[3, 1])
+    )
+
+
+def test_with_nothing_learned_the_metric_is_zero_as_that_of_seraph():
+    with pytest.warns(UserWarning, match="every distance is 0"):
+        mean = MeanMetric([("none", Fixed(np.zeros((M, M))))]).fit(X, Y)
+    assert mean.components_.shape == (0, M)
+    np.testing.assert_array_equal(mean.pair_distance([[0, 1]], X), 0.0)
+
+
+# Composition
+
+
+@pytest.mark.parametrize("dropped", [None, "drop"])
+def test_a_learner_is_dropped_by_its_name(dropped):
+    mean = MeanMetric(three(), weights=[1, 2, 3]).set_params(rca=dropped).fit(X, Y)
+    np.testing.assert_allclose(mean.weights_, [0.25, 0.75])
+    kept = [three()[0], three()[2]]
+    np.testing.assert_array_equal(mean.get_mahalanobis_matrix(), matrix_of(kept, weights=[1, 3]))
+
+
+def test_parameters_of_learners_are_reached_by_name_also_of_the_default_ones():
+    mean = MeanMetric().set_params(seraph__lam=2.0, itml=None)
+    assert mean.get_params()["seraph__lam"] == 2.0
+    assert mean.get_params()["itml"] is None
+    assert MeanMetric().get_params()["seraph__lam"] == "auto"
+    assert MeanMetric().set_params(weights=[1, 1, 2]).learners is None
+    copied = clone(mean)
+    assert copied.learners[0][1] is not mean.learners[0][1]
+    assert copied.get_params()["seraph__lam"] == 2.0
+    with pytest.raises(ValueError, match="Invalid parameter 'lmnn'"):
+        mean.set_params(lmnn=None)
+
+
+def test_a_search_reaches_the_parameters_of_a_learner_in_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), MeanMetric())
+    grid = {"meanmetric__seraph__lam": [0.1, 10.0], "meanmetric__itml": ["drop"]}
+    search = GridSearchCV(pipeline, grid, cv=MarksKFold(2)).fit(X, Y)
+    assert {*search.best_params_} == {*grid}
+    mean = search.best_estimator_[-1]
+    assert mean.named_learners_.seraph.lam_ in (0.1, 10.0)
+    assert list(mean.named_learners_) == ["seraph", "lrml"]
+
+
+# Marks
+
+
+def test_marks_reach_the_learners_with_and_without_metadata_routing():
+    pipeline = make_pipeline(StandardScaler(), MeanMetric())
+    plain = clone(pipeline).fit(X, meanmetric__marks=MARKS)
+    assert plain[-1].named_learners_.seraph.n_similar_ == MARKS.similar.sum()
+    with config_context(enable_metadata_routing=True):
+        routed = clone(pipeline).fit(X, marks=MARKS)
+        np.testing.assert_array_equal(routed[-1].components_, plain[-1].components_)
+        scores = cross_val_score(pipeline, X, cv=MarksKFold(2), params={"marks": MARKS})
+        deaf = MeanMetric(
+            [("pairs", SERAPH()), ("deaf", Euclidean().set_fit_request(marks=False))]
+        )
+        assert deaf.fit(X, marks=MARKS).named_learners_.pairs.n_similar_ > 0
+    assert np.all(scores > 0.5)
+
+
+def test_marks_in_the_place_of_y_and_by_name_are_the_same_marks():
+    frame = pd.DataFrame(X, index=[f"row {k}" for k in range(N)], columns=list("abcd"))
+    named = Marks(np.array(frame.index)[MARKS.pairs], MARKS.labels, rows=frame)
+    expected = MeanMetric().fit(X, marks=MARKS).components_
+    np.testing.assert_array_equal(MeanMetric().fit(X, MARKS).components_, expected)
+    reverse = np.arange(N)[::-1]
+    expected = MeanMetric().fit(X[reverse], marks=MARKS[reverse]).components_
+    found = MeanMetric().fit(frame.iloc[reverse], marks=named).components_
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_each_learner_gets_the_marks_that_it_can_use():
+    more = Marks([[0, 1], [2, 5]], [0.7, 1.0], weights=[2.0, 3.0], triplets=[[0, 3, 1]], rows=N)
+    mean = MeanMetric().fit(X, marks=MARKS + more)
+    alone = SERAPH().fit(X, marks=MARKS + more)
+    sure = MARKS + Marks([[2, 5]], [1.0], rows=N)
+    np.testing.assert_array_equal(mean.named_learners_.seraph.components_, alone.components_)
+    for name, Learner in (("lrml", LRML), ("itml", ITML)):
+        expected = Learner().fit(X, marks=sure).components_
+        np.testing.assert_array_equal(mean.named_learners_[name].components_, expected)
+    with pytest.warns(UserWarning, match="'lrml' and 'itml' learned nothing"):
+        mean = MeanMetric().fit(X, marks=Marks(triplets=[[0, 3, 1], [1, 4, 2]], rows=N))
+    assert list(mean.named_learners_) == ["seraph"]
+
+
+# Types of points
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", ["array", "frame", "array of unknown lengths"])
+def test_dask_gives_the_metric_of_points_in_memory(kind, dtype):
+    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
+    points = X.astype(dtype)
+    chunked = da.from_array(points, chunks=(17, M))
+    if kind != "array":
+        chunked = dd.from_pandas(pd.DataFrame(points, columns=list("abcd")), npartitions=3)
+    if kind == "array of unknown lengths":
+        chunked = chunked.to_dask_array()
+    found, expected = MeanMetric().fit(chunked, Y), MeanMetric().fit(points, Y)
+    assert found.components_.dtype == dtype
+    tolerance = 1e-8 if dtype == np.float64 else 2e-3
+    np.testing.assert_allclose(
+        pdist(found.components_ @ X.T), pdist(expected.components_ @ X.T), rtol=tolerance
+    )
+
+
+def test_a_tensor_gives_components_in_memory_and_maps_to_a_tensor():
+    torch = pytest.importorskip("torch")
+    points = torch.tensor(X, dtype=torch.float32)
+    mean = MeanMetric().fit(points, Y)
+    assert isinstance(mean.components_, np.ndarray)
+    assert mean.components_.dtype == np.float32
+    mapped = mean.transform(points)
+    assert isinstance(mapped, torch.Tensor)
+    np.testing.assert_allclose(mapped.numpy(), mean.transform(X.astype(np.float32)), atol=1e-5)
