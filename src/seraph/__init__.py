@@ -13,35 +13,32 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from ._clustering import constrained_agglomerative, constrained_k_means
     from ._columns._preparer import TablePreparer
     from ._decisions import MarksKFold
-    from ._engine import FitState, Interruptible
+    from ._fit import FitState
     from ._estimators import (
-        SERAPH,
-        SERAPHCV,
-        KernelSERAPH,
         MetricClassifier,
         PairClassifier,
-        RegularizationPath,
         query_pairs,
         query_rows,
-        seraph_path,
     )
+    from ._kernel import KernelSERAPH
+    from ._learner import MahalanobisLearner
     from ._marks import Marks
     from ._mean import MeanMetric
+    from ._path import seraph_path
+    from ._seraph import SERAPH
     from ._utils._version import show_versions
     from .persist import load, save
 
 __all__ = [
     "SERAPH",
-    "SERAPHCV",
     "FitState",
-    "Interruptible",
     "KernelSERAPH",
+    "MahalanobisLearner",
     "Marks",
     "MarksKFold",
     "MeanMetric",
     "MetricClassifier",
     "PairClassifier",
-    "RegularizationPath",
     "TablePreparer",
     "__version__",
     "constrained_agglomerative",
@@ -62,17 +59,14 @@ _HOMES = {
     "_fit": ("FitState",),
     "_learner": ("MahalanobisLearner",),
     "_seraph": ("SERAPH",),
-    "_engine": ("Interruptible",),
     "_estimators": (
-        "SERAPHCV",
-        "KernelSERAPH",
         "MetricClassifier",
         "PairClassifier",
-        "RegularizationPath",
         "query_pairs",
         "query_rows",
-        "seraph_path",
     ),
+    "_kernel": ("KernelSERAPH",),
+    "_path": ("seraph_path",),
     "_marks": ("Marks",),
     "_mean": ("MeanMetric",),
     "_utils._version": ("show_versions",),
@@ -81,7 +75,7 @@ _HOMES = {
 # What learners return and files hold: found by name, and no one's business otherwise.
 _RETURNED = {
     "_learner": ("MahalanobisMetric",),
-    "_estimators": ("KernelMap", "KernelMetric"),
+    "_kernel": ("KernelMetric",),
 }
 _PACKAGES = ("classic", "compat", "datasets", "metrics", "persist", "plot", "records")
 _HOME_OF = {

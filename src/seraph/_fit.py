@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _solvers as solvers
-from ._objective import FullModel, Objective, Problem
-from ._objective._problem import to_solver
+from ._marks import PairLabels
+from ._objective import FullModel, Objective, Problem, to_solver
 from ._points import to_memory
 from ._utils._public import publish
 from ._utils._threads import one_blas_thread
@@ -21,6 +21,8 @@ from ._utils._typing import Array
 # Rank of the first factor of a solver that adapts it: at least this, and about one row for each
 # labeled point. This affects the time of a fit, not its maximum.
 _FIRST_RANK = 20
+# The result of a solver, and the scale of the full model.
+Solution = tuple[solvers.Result, float]
 _OVERFLOW = (
     "The fit left the range of floating-point numbers: mu, lam, eta, gamma or manifold is too "
     "large for these points. Lower it, or scale the features."
@@ -80,120 +82,155 @@ class _Stopped(Exception):
 
 
 @dataclass
-class Run:
-    """One run of a solver.
+class Fit:
+    """A problem and the parameters to solve it with, for any weight of the trace.
 
     Parameters
     ----------
+    learner : SERAPH
+        Its parameters; they are checked.
     problem : Problem
         The terms of the objective.
-    solver : Solver
-        The solver.
-    lam : float or "auto"
-        Weight of the trace, in the user's units.
-    eta, gamma : float
-        The threshold, and the weight of the prior on kappa; None for the simplified model.
-    n_labeled : int
-        Number of labeled rows.
-    max_iter, tol, n_components, callback, verbose, name
-        As in `SERAPH`; its name, for messages.
-    start : ndarray of shape (rank, n_features) or None
-        Factor of a metric to start from, on the user's features.
+    labels : PairLabels
+        The labels of the pairs.
+    dtype : dtype
+        Type of the components.
     """
 
+    learner: Any
     problem: Problem
-    solver: solvers.Solver
-    lam: float | Literal["auto"] = "auto"
-    eta: float = 1.0
-    gamma: float | None = None
-    n_labeled: int = 0
-    max_iter: int = 200
-    tol: float = 1e-3
-    n_components: int | None = None
-    callback: Callable[[FitState], object] | None = None
-    verbose: int = 0
-    name: str = "SERAPH"
-    start: Array | None = None
+    labels: PairLabels
+    dtype: np.dtype[Any]
 
-    def __post_init__(self) -> None:
-        """Note when the run began."""
-        self.started = time.perf_counter()
-        self.steps: list[solvers.Step] = []
-        # The simplified model (7) is the full one at s = 1 without a prior.
-        self.model = FullModel(self.problem.objective(self.lam), float(self.gamma or 0.0))
+    def run(self, lam: float | Literal["auto"], start: Array | None = None) -> Solution:
+        """Solve the problem.
 
-    def solve(self) -> tuple[solvers.Result, float]:
-        """Return the best metric times the scale ``s = -kappa``, and the scale.
+        Parameters
+        ----------
+        lam : float or "auto"
+            Weight of the trace, in the user's units.
+        start : ndarray of shape (rank, n_features), optional
+            Factor of a metric to start from.
 
-        The factor is an ndarray on the solvers' coordinates.
+        Returns
+        -------
+        result : Result
+            The best metric times the scale ``s = -kappa``, by the solvers' coordinates.
+        s : float
+            The scale; 1 in the simplified model.
         """
         with _within_range():
             try:
-                result, s = self._solve()
+                result, s = _Run(self, lam, start).solve()
             except _Stopped as stopped:
                 result, s = stopped.result, stopped.s
-            if not np.isfinite(result.value):
-                raise ValueError(_OVERFLOW)
-            return result, s
+        if not np.isfinite(result.value):
+            raise ValueError(_OVERFLOW)
+        return result, s
 
-    def _solve(self) -> tuple[solvers.Result, float]:
-        if self.gamma is not None:
-            return solvers.over_scale(self.model, self._maximize, self._first, tol=self.tol)
+    def components(self, result: solvers.Result, s: float) -> Array:
+        """Return the factor of the metric on the user's features."""
+        P = self.problem.frame.to_features(to_memory(result.P) / np.sqrt(s or 1.0))
+        components: Array = P.astype(self.dtype)
+        if not np.isfinite(components).all():
+            raise ValueError(
+                f"The learned metric has components beyond the range of {self.dtype}. Scale the "
+                "features, or pass X in float64."
+            )
+        return components
+
+    def attributes(self, result: solvers.Result, s: float) -> dict[str, Any]:
+        """Return the fitted attributes of a solution with the weight of the learner."""
+        problem, labels = self.problem, self.labels
+        return {
+            "mu_": problem.mu,
+            "lam_": problem.weigh_trace(self.learner.lam) * problem.frame.unit**2,
+            "eta_": float(self.learner.eta),
+            "kappa_": -s if s else 0.0,
+            "objective_": float(result.value),
+            "optimality_gap_": float(result.gap),
+            "converged_": bool(result.converged),
+            "stopped_": result.stopped,
+            "n_iter_": max(1, len(result.steps)),
+            "history_": result.history,
+            "n_similar_": labels.n_similar,
+            "n_dissimilar_": labels.n_dissimilar,
+            "n_unlabeled_": labels.n_unlabeled,
+            "n_triplets_": len(labels.triplets),
+            "n_absent_marks_": labels.n_absent_marks,
+        }
+
+
+class _Run:
+    """One run of a solver: its start, and the user's callback."""
+
+    def __init__(self, fit: Fit, lam: float | Literal["auto"], start: Array | None) -> None:
+        self.learner, self.problem, self.start = fit.learner, fit.problem, start
+        self.n_labeled = fit.labels.n_labeled_rows
+        self.solver = solvers.SOLVERS[fit.learner.solver]
+        self.started = time.perf_counter()
+        self.steps: list[solvers.Step] = []
+        # The simplified model (7) is the full one at s = 1 without a prior.
+        self.model = FullModel(fit.problem.objective(lam), float(fit.learner.gamma or 0.0))
+
+    def solve(self) -> Solution:
+        learner, tol = self.learner, self.learner.tol
+        if learner.gamma is not None:
+            return solvers.over_scale(self.model, self._maximize, self._first, tol=tol)
         objective, P = self.model.simplified, self._first(1.0)
         if not self.solver.m_steps:
             return self._maximize(objective, P), 1.0
-        n_steps = int(min(self.solver.m_steps, self.max_iter))
+        n_steps = int(min(self.solver.m_steps, learner.max_iter))
         step = objective.m_step
-        return solvers.em(step, self._maximize, P, max_iter=n_steps, tol=self.tol), 1.0
+        return solvers.em(step, self._maximize, P, max_iter=n_steps, tol=tol), 1.0
 
     def _first(self, s: float) -> Any:
         """Return a factor to start from, at the scale `s`."""
-        frame, m = self.problem.frame, self.problem.frame.n_coordinates
+        frame, cap = self.problem.frame, self.learner.n_components
+        m = frame.n_coordinates
         if frame.is_flat:
             P = np.zeros((0, m))
         elif self.start is not None:
             P = frame.from_features(self.start.astype(np.float64)) * np.sqrt(s)
-            P = solvers.compress(P)[: self.n_components]
+            P = solvers.compress(P)[:cap]
         elif self.solver.first_factor is not None:
             P = self.solver.first_factor(m)
         else:
-            rank = m
-            if self.n_components is not None:
-                rank = min(m, self.n_components)
-            elif self.solver.adapts_rank:
+            rank = m if cap is None else min(m, cap)
+            if cap is None and self.solver.adapts_rank:
                 rank = min(m, max(_FIRST_RANK, self.n_labeled))
-            P = frame.start(s * self.eta, rank)
+            P = frame.start(s * self.learner.eta, rank)
         return to_solver(P, self.problem.like)
 
     def _maximize(self, objective: Objective, P: Any) -> solvers.Result:
         return self.solver(
             objective,
             P,
-            max_iter=self.max_iter,
-            tol=self.tol,
+            max_iter=self.learner.max_iter,
+            tol=self.learner.tol,
             callback=lambda step, P: self._report(objective, step, P),
-            max_rank=self.n_components,
+            max_rank=self.learner.n_components,
         )
 
     def _report(self, objective: Objective, step: solvers.Step, P: Any) -> None:
         """Print a line, and call the user's callback."""
         self.steps.append(step)
         elapsed = time.perf_counter() - self.started
-        if self.verbose:
+        if self.learner.verbose:
             gap = "" if step.gap is None else f"  gap {step.gap:.1e}"
             print(
-                f"[{self.name}] {len(self.steps)}/{self.max_iter}  objective "
-                f"{step.objective:.6g}  rank {step.rank}{gap}  {elapsed:.1f} s",
+                f"[{type(self.learner).__name__}] {len(self.steps)}/{self.learner.max_iter}  "
+                f"objective {step.objective:.6g}  rank {step.rank}{gap}  {elapsed:.1f} s",
                 flush=True,
             )
-        if self.callback is None:
+        if self.learner.callback is None:
             return
         s = self.model.simplified.scale / objective.scale
         P = solvers.compress(P)
         components = self.problem.frame.to_features(to_memory(P) / np.sqrt(s))
         state = FitState(len(self.steps), step.objective, step.gap, elapsed, components)
         try:
-            self.callback(state)
+            self.learner.callback(state)
         except StopIteration:
             value, gradient = objective.value_and_gradient(P)
             gap = solvers.optimality_gap(P, gradient, objective.scale)

@@ -14,10 +14,10 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples
 
-from ._base import MahalanobisLearner, MetricLearner
-from ._estimators import SERAPH
+from ._learner import MahalanobisLearner, MetricLearner
+from ._seraph import SERAPH
 from ._marks import Marks, aligned_marks
-from ._sweep import is_chunked, map_rows
+from ._points import is_chunked, map_rows
 from ._utils._eigen import eigh, svd
 from ._utils._public import publish
 from ._utils._typing import Array

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from joblib import effective_n_jobs
 
 from ._advice import warn_of_fit, warn_of_labels, warn_of_scales
-from ._fit import FitState, Run
+from ._fit import Fit, FitState
 from ._learner import MahalanobisLearner
 from ._marks import Marks, PairLabels
 from ._objective import ROWS, Problem
 from ._pairs import probability
-from ._points import is_chunked, read_points, to_memory
+from ._points import Frame, is_chunked, read_points
 from ._solvers import SOLVERS, Solver
 from ._utils._public import publish
 from ._utils._threads import one_blas_thread
@@ -265,6 +265,14 @@ class SERAPH(MahalanobisLearner):
         >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
         (2, 1, 2)
         """
+        fit = self._prepare(X, y, marks, graph)
+        result, s = fit.run(self.lam, self._previous(fit.problem.frame))
+        components, attributes = fit.components(result, s), fit.attributes(result, s)
+        warn_of_fit(self, result, attributes)
+        return self._set_learned(X, components, **attributes)
+
+    def _prepare(self, X: Any, y: Any, marks: Marks | None, graph: Any) -> Fit:
+        """Check the input, and choose the pairs to sum."""
         solver = self._check_parameters(X)
         read_labels = cache(lambda n: PairLabels.of(X, n, y, marks))
         points = read_points(
@@ -295,57 +303,16 @@ class SERAPH(MahalanobisLearner):
                 n_jobs=effective_n_jobs(self.n_jobs),
                 seed=self.random_state,
             )
-            run = Run(
-                problem,
-                solver,
-                self.lam,
-                float(self.eta),
-                self.gamma,
-                labels.n_labeled_rows,
-                self.max_iter,
-                self.tol,
-                self.n_components,
-                self.callback,
-                self.verbose,
-                type(self).__name__,
-                self._previous(points.shape[1]),
-            )
-            result, s = run.solve()
-        attributes = {
-            "mu_": problem.mu,
-            "lam_": problem.weigh_trace(self.lam) * problem.frame.unit**2,
-            "eta_": float(self.eta),
-            "kappa_": -s if s else 0.0,
-            "objective_": float(result.value),
-            "optimality_gap_": float(result.gap),
-            "converged_": result.converged,
-            "stopped_": result.stopped,
-            "n_iter_": max(1, len(result.steps)),
-            "history_": result.history,
-            "n_similar_": labels.n_similar,
-            "n_dissimilar_": labels.n_dissimilar,
-            "n_unlabeled_": labels.n_unlabeled,
-            "n_triplets_": len(labels.triplets),
-            "n_absent_marks_": labels.n_absent_marks,
-        }
-        P = to_memory(result.P) / np.sqrt(s or 1.0)
-        components = problem.frame.to_features(P).astype(points.dtype)
-        if not np.isfinite(components).all():
-            raise ValueError(
-                f"The learned metric has components beyond the range of {components.dtype}. "
-                "Scale the features, or pass X in float64."
-            )
-        warn_of_fit(self, result, attributes)
-        return self._set_learned(X, components, **attributes)
+        return Fit(self, problem, labels, points.dtype)
 
-    def _previous(self, n_features: int) -> Array | None:
+    def _previous(self, frame: Frame) -> Array | None:
         """Return the factor of the last fit to start from, if there is one.
 
         There is no warm start from other features, or from the zero metric, a local maximum with
         the entropy.
         """
         start: Array | None = getattr(self, "components_", None) if self.warm_start else None
-        if start is None or len(start) == 0 or start.shape[1] != n_features:
+        if start is None or len(start) == 0 or start.shape[1] != len(frame.mean):
             return None
         return np.sqrt(-self.kappa_) * start if self.gamma is None else start
 

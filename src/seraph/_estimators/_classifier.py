@@ -23,7 +23,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .._marks import Marks, read_classes
-from .._sweep import to_memory
+from .._points import to_memory
 from .._utils._directions import check_directions
 from .._utils._quantities import warn_of_quantity
 from .._utils._typing import Array
@@ -31,7 +31,7 @@ from .._utils._unknown import warn_of_signs
 from .._utils._validation import as_numbers, check_choice
 from ._models import check_estimator, fit_model, from_device
 from ._rules import RULES, LabeledRows
-from ._seraph import SERAPH
+from .._seraph import SERAPH
 
 _NUMBERS = (int, float, np.number)
 # The learner checks the entries of X.

@@ -12,9 +12,9 @@ from sklearn import get_config
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
-from .._base import check_pairs
+from .._learner import check_pairs
 from .._marks import Marks, Rows, aligned_marks
-from .._sweep import is_tensor, to_memory
+from .._points import is_tensor, to_memory
 from .._utils._directions import check_directions
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_rows_by_number, shown

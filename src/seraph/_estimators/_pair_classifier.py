@@ -22,7 +22,7 @@ from .._decisions import (
     probabilities,
     row_distances,
 )
-from .._engine import check_graph
+from .._utils._graph import check_graph
 from .._marks import Marks, PairLabels
 from .._utils._directions import check_directions
 from .._utils._typing import Array
@@ -41,10 +41,10 @@ from ._models import (
     from_device,
     pair_distances,
 )
-from ._seraph import SERAPH
+from .._seraph import SERAPH
 
 # Parameters that would make a fit on a fold interfere with the fit on all rows.
-_OWN = {"checkpoint": None, "callback": None, "warm_start": False}
+_OWN = {"callback": None, "warm_start": False}
 
 
 class PairClassifier(MetaEstimatorMixin, BaseEstimator):

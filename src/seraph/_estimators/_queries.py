@@ -10,9 +10,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import map_points
+from .._learner import map_points
 from .._marks import Marks, PairLabels, Rows, read_classes
-from .._sweep import posterior
+from .._pairs import probability as posterior
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, blame_step, check_choice, check_number, check_seed
 from .._utils._warnings import warn
@@ -20,9 +20,9 @@ from ..metrics._classes import ClassDistances
 from ..metrics._tiles import SquaredDistances
 from ._best_pairs import best_pairs
 from ._classifier import MetricClassifier
-from ._kernel import KernelSERAPH
+from .._kernel import KernelSERAPH
 from ._pair_classifier import PairClassifier
-from ._posterior import PosteriorLearner
+from .._seraph import SERAPH as PosteriorLearner
 from ._typical import typical_rows
 
 
@@ -236,5 +236,5 @@ def _map_model_points(model: Any, X: Any) -> tuple[Any, Array, Array]:
         X, model = model._coordinates(X), model.learner_  # noqa: SLF001
     if isinstance(model, PosteriorLearner):
         points = model._check_new_points(X)  # noqa: SLF001
-        return model, points, map_points(points, model.components_, model.isotropic_)
+        return model, points, map_points(points, model.components_)
     return model, np.asarray(X), np.asarray(model.transform(X))

@@ -11,8 +11,8 @@
 """
 
 from ._objective import FullModel, Objective
-from ._problem import ROWS, Problem
+from ._problem import ROWS, Problem, to_solver
 from ._term import Term, Trace
 from ._triplets import Triplets
 
-__all__ = ["ROWS", "FullModel", "Objective", "Problem", "Term", "Trace", "Triplets"]
+__all__ = ["ROWS", "FullModel", "Objective", "Problem", "Term", "Trace", "Triplets", "to_solver"]

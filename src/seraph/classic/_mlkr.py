@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
-from .._solvers import lbfgs
 from .._points import principal_directions, to_memory
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._distances import add_laplacian, neighbor_weights
+from ._lbfgs import lbfgs
 from ._learner import Learner, check_components
 from ._points import center_points
 

@@ -14,12 +14,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._marks import PairLabels
-from .._solvers import lbfgs
 from .._utils._eigen import svd
 from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class, smoothed_hinge
 from ._distances import pair_squares
+from ._lbfgs import lbfgs
 from ._learner import no_common_points
 from ._points import center_points
 

@@ -16,11 +16,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.decomposition import KernelPCA
-from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import OneHotEncoder
 
-from .._base import map_points
-from .._estimators._kernel import KernelMap
+from .._learner import map_points
 from .._utils._typing import Array
 from ._tables import MISSING_TEXT, text_of
 
@@ -45,16 +43,11 @@ def shapes_of_type(kind: Any, operator: Any) -> None:
 
 
 def convert_linear(scope: Any, operator: Any, container: Any) -> None:
-    """Write the graph of ``X @ components_.T``, beside ``X * isotropic_`` if that is not 0."""
+    """Write the graph of ``X @ components_.T``."""
     op = _operators(container)
     learner, X = operator.raw_operator, operator.inputs[0]
     P = learner.components_.astype(_dtype(X))
-    if learner.isotropic_:
-        parts = [op("MatMul", X, P.T.copy())] if len(P) else []
-        parts.append(op("Mul", X, np.array([learner.isotropic_], P.dtype)))
-        mapped = op("Concat", *parts, axis=1, output_names=operator.outputs)
-    else:
-        mapped = op("MatMul", X, P.T.copy(), output_names=operator.outputs)
+    mapped = op("MatMul", X, P.T.copy(), output_names=operator.outputs)
     mapped.add_to(scope, container)
 
 
@@ -62,47 +55,42 @@ def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
     """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it."""
     op = _operators(container)
     learner, X = operator.raw_operator, operator.inputs[0]
-    offset, slopes = _affine(learner.kernel_map_.projection)
+    offset, slopes = _affine(learner.pca_)
     points = op("Cast", X, to=_proto(np.float64))
-    values = _kernel_values(op, learner.kernel_map_, points, learner.n_features_in_)
-    values = op("Sub", values, offset)
-    inner = learner.learner_
-    out = op("MatMul", values, map_points(slopes, inner.components_, inner.isotropic_))
+    values = op("Sub", _kernel_values(op, learner.pca_, points), offset)
+    out = op("MatMul", values, map_points(slopes, learner.learner_.components_))
     out = op("Cast", out, to=_proto(_dtype(X)), output_names=operator.outputs)
     out.add_to(scope, container)
 
 
-def _affine(projection: KernelPCA | Nystroem) -> tuple[Array, Array]:
+def _affine(pca: KernelPCA) -> tuple[Array, Array]:
     """Write the map from kernel values to coordinates as ``(values - offset) @ slopes``.
 
     KernelPCA subtracts the mean from each row of values. Its slopes do that here: they sum to
     zero, so no mean, which can be larger than the result by many digits, is ever computed.
     """
-    if isinstance(projection, Nystroem):
-        slopes: Array = projection.normalization_.T
-        return np.zeros(len(slopes)), slopes
-    variances = projection.eigenvalues_
+    variances = pca.eigenvalues_
     scales = np.zeros_like(variances)
     np.divide(1.0, np.sqrt(variances), out=scales, where=variances > 0.0)
-    slopes = projection.eigenvectors_ * scales
-    return projection._centerer.K_fit_rows_, slopes - slopes.mean(axis=0)
+    slopes = pca.eigenvectors_ * scales
+    return pca._centerer.K_fit_rows_, slopes - slopes.mean(axis=0)
 
 
-def _kernel_values(op: Make, kernel_map: KernelMap, X: Any, n_features: int) -> Any:
-    """Compute the kernel between points and landmarks.
+def _kernel_values(op: Make, pca: KernelPCA, X: Any) -> Any:
+    """Compute the kernel between points and those that kernel PCA was fitted to.
 
     Scalar factors are multiplied into the matrices beforehand: applied after the product,
     onnxruntime would round them to single precision.
     """
-    landmarks = kernel_map.landmarks
-    settings = {"gamma": 1.0 / n_features, "degree": 3.0, "coef0": 1.0} | kernel_map.parameters
-    gamma, degree, coef0 = (np.array([settings[s]], dtype=np.float64) for s in settings)
-    if kernel_map.kernel == "linear":
+    landmarks = pca.X_fit_.astype(np.float64)
+    settings = (pca.gamma_, pca.degree, pca.coef0)
+    gamma, degree, coef0 = (np.array([value], dtype=np.float64) for value in settings)
+    if pca.kernel == "linear":
         return op("MatMul", X, landmarks.T.copy())
-    if kernel_map.kernel == "rbf":
-        center = landmarks.mean(axis=0)  # like KernelMap, to keep precision
+    if pca.kernel == "rbf":
+        center = landmarks.mean(axis=0)  # to keep precision
         X, landmarks = op("Sub", X, center), landmarks - center
-        squares = op("MatMul", op("Mul", X, X), np.ones((n_features, 1)))
+        squares = op("MatMul", op("Mul", X, X), np.ones((landmarks.shape[1], 1)))
         cross = op("MatMul", X, -2.0 * landmarks.T)
         d2 = op("Add", op("Add", squares, cross), (landmarks**2).sum(axis=1))
         return op("Exp", op("Mul", op("Max", d2, np.array([0.0])), -gamma))

@@ -6,7 +6,7 @@ import io
 import os
 import warnings
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
 
-from .._base import MahalanobisLearner, map_points
+from .._learner import MahalanobisLearner
 from .._columns._preparer import unfold as unfold_preparer
 from .._utils._directions import needs_unit_length
 from .._utils._eigen import eigh, svd
@@ -72,9 +72,7 @@ def to_matrix(
     Returns
     -------
     ndarray of shape (n_features, n_components)
-        The matrix. Without `n_components`, that of a model with `isotropic_` (more than 2,048
-        features) has more columns than rows; a graph (:func:`seraph.persist.to_onnx`) keeps the
-        two parts, and is small.
+        The matrix.
 
     Raises
     ------
@@ -106,13 +104,13 @@ def to_matrix(
     parts, width = [], model.n_features_in_
     for step in steps[unit_length:]:
         parts.append(_linear_part(step, width))
-        width = parts[-1].width
+        width = parts[-1].shape[1]
     if n_components is None:
         W = sparse.eye_array(width, format="csr")
     else:
         W = _keep_leading(parts, n_components, X, model)
     for part in reversed(parts):
-        W = part.times(W)
+        W = part @ W
     return np.ascontiguousarray(W, dtype=dtype)
 
 
@@ -183,43 +181,13 @@ def export(
     return write_whole(path, safetensors.save({"W": W}, metadata=metadata))
 
 
-class _Linear(NamedTuple):
-    """The matrix ``[matrix, isotropic I]`` of a step, whose parts are kept apart.
-
-    Parameters
-    ----------
-    matrix : ndarray or sparse array of shape (m, k)
-        Its first columns.
-    isotropic : float
-        0 if there are no other columns.
-    """
-
-    matrix: Any
-    isotropic: float = 0.0
-
-    @property
-    def width(self) -> int:
-        m, k = self.matrix.shape
-        return k + m if self.isotropic else k
-
-    def of(self, points: Any) -> Any:
-        """Map points."""
-        return map_points(points, self.matrix.T, self.isotropic)
-
-    def times(self, W: Any) -> Any:
-        """Multiply by another matrix from the right."""
-        k = self.matrix.shape[1]
-        product = self.matrix @ W[:k]
-        return product + self.isotropic * W[k:] if self.isotropic else product
-
-
-def _linear_part(step: Any, width: int) -> _Linear:
+def _linear_part(step: Any, width: int) -> Any:
     """Return the matrix L of a step that maps x to ``x @ L + offset``."""
     if isinstance(step, MahalanobisLearner):
-        return _Linear(step.components_.T.astype(np.float64), isotropic=step.isotropic_)
+        return step.components_.T.astype(np.float64)
     if type(step) is StandardScaler:  # the probes below have as many rows as features
         factors = np.ones(width) if step.scale_ is None else 1.0 / step.scale_
-        return _Linear(sparse.diags_array(factors))
+        return sparse.diags_array(factors)
     probes = (
         np.random.default_rng(0).normal(size=(_PROBES, width))
         * np.geomspace(0.1, 100.0, _PROBES)[:, np.newaxis]
@@ -237,7 +205,7 @@ def _linear_part(step: Any, width: int) -> _Linear:
     away = np.abs(rest[width:] - probes @ L).max(axis=1)
     if not np.all(away <= _TOLERANCE * (np.abs(rest[width:]).max(axis=1) + np.abs(offset).max())):
         raise _not_linear(step)
-    return _Linear(L)
+    return L
 
 
 def _not_linear(step: Any) -> ValueError:
@@ -247,10 +215,10 @@ def _not_linear(step: Any) -> ValueError:
     )
 
 
-def _keep_leading(parts: list[_Linear], n_components: int, X: ArrayLike | None, model: Any) -> Any:
+def _keep_leading(parts: list[Any], n_components: int, X: ArrayLike | None, model: Any) -> Any:
     """Return the first principal components of the mapped points, as columns."""
     whole = isinstance(n_components, int | np.integer) and not isinstance(n_components, bool)
-    rank = min(model.n_features_in_, parts[-1].width)
+    rank = min(model.n_features_in_, parts[-1].shape[1])
     if not whole or not 1 <= n_components <= rank:
         raise ValueError(
             f"n_components must be a whole number from 1 to {rank}, the rank of the metric; "
@@ -273,7 +241,7 @@ def _keep_leading(parts: list[_Linear], n_components: int, X: ArrayLike | None, 
         )
     Z = normalize(points) if needs_unit_length(model) else points
     for part in parts:
-        Z = part.of(Z)
+        Z = Z @ part
     Z = Z - Z.mean(axis=0)
     if n_components <= len(Z) < Z.shape[1]:
         return svd(Z)[2][:n_components].T

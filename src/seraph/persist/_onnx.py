@@ -14,12 +14,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import OneHotEncoder
 
 from .. import classic
-from .._base import MetricLearner
+from .._learner import MetricLearner
 from .._estimators._classifier import MetricClassifier
-from .._estimators._cv import SERAPHCV
-from .._estimators._kernel import KernelSERAPH
+from .._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
-from .._estimators._seraph import SERAPH
+from .._seraph import SERAPH
 from .._mean import MeanMetric
 from .._utils._optional import optional_module
 from .._utils._validation import shown
@@ -27,7 +26,7 @@ from . import _graphs, _tables
 from ._agreement import check_agreement
 from ._steps import check_fitted_model, checked_dtype, last_step
 
-_LINEAR = (SERAPH, SERAPHCV, MeanMetric, *(getattr(classic, name) for name in classic.__all__))
+_LINEAR = (SERAPH, MeanMetric, *(getattr(classic, name) for name in classic.__all__))
 
 
 def to_onnx(
@@ -168,10 +167,10 @@ def _convert(
 
 def _check_parts(part: Any) -> None:
     """Raise an error for parts that have no graph, or would get a wrong one."""
-    if isinstance(part, KernelSERAPH) and part.kernel_map_.kernel not in _graphs.KERNELS:
+    if isinstance(part, KernelSERAPH) and part.pca_.kernel not in _graphs.KERNELS:
         raise ValueError(
             "No ONNX graph exists for a KernelSERAPH with "
-            f"kernel={shown(part.kernel_map_.kernel)}. Fit it with one of "
+            f"kernel={shown(part.pca_.kernel)}. Fit it with one of "
             f"{', '.join(_graphs.KERNELS)}."
         )
     if isinstance(part, MetricLearner) and part._n_features_out == 0:

@@ -51,11 +51,6 @@ _SHAPES = {
     "TruncatedSVD": {"components_": "rank features"},
     "KernelPCA": {"X_fit_": "rows features", "eigenvectors_": "rows rank", "eigenvalues_": "rank"},
     "KernelCenterer": {"K_fit_rows_": "features"},
-    "Nystroem": {
-        "components_": "rank features",
-        "normalization_": "rank rank",
-        "component_indices_": "rank",
-    },
 }
 
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._estimators._classifier import MetricClassifier
-from .._estimators._kernel import KernelSERAPH
+from .._kernel import KernelSERAPH
 from .._estimators._pair_classifier import PairClassifier
 from .._utils._validation import shown
 
@@ -45,7 +45,7 @@ def flat_steps(model: Any) -> list[Any]:
     if (inner := inner_model(model)) is not None:
         return flat_steps(inner)
     if isinstance(model, KernelSERAPH):
-        return [model.kernel_map_, model.learner_]
+        return [model.pca_, model.learner_]
     if hasattr(model, "steps"):
         return [part for _, step in model.steps for part in flat_steps(step)]
     return [model]

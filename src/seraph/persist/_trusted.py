@@ -12,9 +12,7 @@ from .. import classic
 # Files name our classes by the public place users import them from.
 _OURS = (
     "seraph.SERAPH",
-    "seraph.SERAPHCV",
     "seraph.KernelSERAPH",
-    "seraph.KernelMap",
     "seraph.MeanMetric",
     "seraph.MetricClassifier",
     "seraph.PairClassifier",
@@ -40,7 +38,6 @@ _SCIKIT_LEARN = (
     "sklearn.decomposition._pca.PCA",
     "sklearn.decomposition._kernel_pca.KernelPCA",
     "sklearn.decomposition._truncated_svd.TruncatedSVD",
-    "sklearn.kernel_approximation.Nystroem",
     "sklearn.neighbors._classification.KNeighborsClassifier",
     "sklearn.neighbors._unsupervised.NearestNeighbors",
     "sklearn.linear_model._logistic.LogisticRegression",

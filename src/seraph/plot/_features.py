@@ -105,12 +105,9 @@ class FeatureImportanceDisplay:
         P = np.asarray(require(cls.__name__, estimator, "components_", hint), dtype=np.float64)
         points, mapped = before_and_after(cls.__name__, estimator, X)
         deviations = points.std(axis=0)
-        isotropic = getattr(estimator, "isotropic_", 0.0)
-        importances = np.sum((P * deviations) ** 2, axis=0) + (isotropic * deviations) ** 2
+        importances = np.sum((P * deviations) ** 2, axis=0)
         _, directions, _ = principal(mapped, _LEADING)
-        loadings = directions[:, : len(P)] @ P
-        if isotropic:  # the mapped points end in the points themselves
-            loadings = loadings + isotropic * directions[:, len(P) :]
+        loadings = directions @ P
         display = cls(
             importances=2.0 * importances,
             loadings=loadings * deviations,

@@ -81,7 +81,7 @@ class PosteriorDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``pair_proba``: ``SERAPH``, ``SERAPHCV``, ``KernelSERAPH``.
+            Anything with ``pair_proba``: ``SERAPH``, ``KernelSERAPH``.
         X : array-like of shape (n_samples, n_features)
             Points.
         y : array-like of shape (n_samples,), optional
@@ -105,7 +105,7 @@ class PosteriorDisplay:
         check_seed(random_state)
         table = X
         estimator, X, _ = unwrap(estimator, X)
-        hint = "pass a SERAPH, SERAPHCV or KernelSERAPH."
+        hint = "pass a SERAPH or a KernelSERAPH."
         pair_proba = require(cls.__name__, estimator, "pair_proba", hint)
         with as_numbers("X", X):
             points = check_array(X, dtype=(np.float64, np.float32))
