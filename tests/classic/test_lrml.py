@@ -9,7 +9,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks
-from seraph.classic import LRML
+from seraph.classic import LRML, _lrml
+from seraph.classic._lrml import graph_rows
 from tests.helpers.blobs import every_pair
 
 MILD = {"similar_weight": 2.0, "dissimilar_weight": 0.2, "floor": 0.0}
@@ -124,6 +125,25 @@ def test_unlabeled_rows_and_few_labels_help_nearest_neighbors():
             wrong += 1.0 - knn.score(Z[rows[20:]], y[rows[20:]])
         errors.append(wrong)
     assert errors[1] < 0.8 * errors[0]
+
+
+def test_of_many_rows_some_are_joined_to_their_neighbors_whatever_the_order(monkeypatch):
+    X, y = blobs(n=400, seed=1)
+    y[:] = np.where(np.arange(400) < 25, y, -1)
+    whole = LRML().fit(X, y).get_mahalanobis_matrix()
+    monkeypatch.setattr(_lrml, "_MOST_ROWS", 200)
+    some = LRML().fit(X, y).get_mahalanobis_matrix()
+    assert 0.001 < np.linalg.norm(some - whole) / np.linalg.norm(whole) < 0.1
+    order = np.random.default_rng(0).permutation(400)
+    assert_allclose(LRML().fit(X[order], y[order]).get_mahalanobis_matrix(), some, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("n_labeled", "kept"), [(0, 0), (3, 3), (8, 8), (15, 8)])
+def test_labeled_rows_have_a_place_in_the_graph_first(rng, n_labeled, kept):
+    labeled = rng.permutation(np.arange(20) < n_labeled)
+    rows = graph_rows(rng.random(20), labeled, 8)
+    assert len(set(rows.tolist())) == 8
+    assert labeled[rows].sum() == kept
 
 
 def test_few_points_are_all_neighbors_of_each_other():

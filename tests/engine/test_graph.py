@@ -37,6 +37,9 @@ def test_the_first_rows_are_neighbors_among_ties_whatever_the_rounding(rng, n, l
         others = sorted((np.sum((X[i] - X[j]) ** 2), j) for j in range(n) if j != i)
         joined[i, [j for _, j in others[:5]]] = True
     np.testing.assert_array_equal(graph, joined | joined.T)
+    joined[1::2] = False
+    graph_of_some = neighbor_graph(X, 5, rows=np.arange(0, n, 2)).toarray() > 0
+    np.testing.assert_array_equal(graph_of_some, joined | joined.T)
     X = X / 3.0 - 100.0 / 7.0
     for moved in (X.astype(np.float32), X + 1e-13 * rng.normal(size=X.shape)):
         np.testing.assert_array_equal(neighbor_graph(moved, 5).toarray() > 0, graph)

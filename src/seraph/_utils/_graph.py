@@ -19,7 +19,10 @@ _ROWS_AT_ONCE = 500
 
 
 def neighbor_graph(
-    points: Array, n_neighbors: int = 10, dtype: np.dtype[Any] | None = None
+    points: Array,
+    n_neighbors: int = 10,
+    dtype: np.dtype[Any] | None = None,
+    rows: Array | None = None,
 ) -> sparse.csr_array:
     """Join two points by an edge if either is among the nearest neighbors of the other.
 
@@ -31,6 +34,8 @@ def neighbor_graph(
         Neighbors of each point; all others, if they are fewer.
     dtype : dtype of floats, optional
         Type in which the points came, if it was another than theirs.
+    rows : ndarray of int, optional
+        The points to join to their neighbors among all points, if not every point is.
 
     Returns
     -------
@@ -39,15 +44,15 @@ def neighbor_graph(
     """
     n, k = len(points), min(n_neighbors, len(points) - 1)
     slack = float(np.finfo(dtype or points.dtype).eps) ** _TIE
-    neighbors = _find_neighbors(np.asarray(points, dtype=np.float64), k, slack)
-    directed = sparse.csr_array(
-        (np.ones(n * k), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n)
-    )
+    rows = np.arange(n) if rows is None else rows
+    neighbors = _find_neighbors(np.asarray(points, dtype=np.float64), rows, k, slack)
+    edges = np.repeat(rows, k), neighbors.ravel()
+    directed = sparse.csr_array((np.ones(neighbors.size), edges), shape=(n, n))
     return directed.maximum(directed.T)
 
 
-def _find_neighbors(points: Array, k: int, slack: float) -> Array:
-    """Find the k nearest neighbors of each point; among ties, the first rows.
+def _find_neighbors(points: Array, rows: Array, k: int, slack: float) -> Array:
+    """Find the k nearest neighbors of the `rows` among all points; among ties, the first ones.
 
     Squared distances are ties if they differ by at most `slack` times the mean square.
 
@@ -56,20 +61,23 @@ def _find_neighbors(points: Array, k: int, slack: float) -> Array:
     """
     n = len(points)
     asked = min(2 * k, n - 1)
-    distances, found = NearestNeighbors(n_neighbors=asked).fit(points).kneighbors()
-    squares = np.square(distances)
+    search = NearestNeighbors(n_neighbors=asked + 1).fit(points)
+    distances, nearest = search.kneighbors(points[rows])
+    others = nearest != rows[:, np.newaxis]
+    others[others.all(axis=1), 0] = False  # one of many equal points, and not among the nearest
+    squares = np.square(distances[others].reshape(-1, asked))
     slack *= float(np.mean(np.square(points).sum(axis=1)))
-    near = _first_of_ties(squares, found, k, slack)
+    near = _first_of_ties(squares, nearest[others].reshape(-1, asked), k, slack)
     # The ties of some points reach beyond the neighbors that were found.
     if asked == n - 1:
         return near
     unsure = np.flatnonzero(squares[:, -1] <= squares[:, k - 1] + slack)
     for first in range(0, len(unsure), _ROWS_AT_ONCE):
-        rows = unsure[first : first + _ROWS_AT_ONCE]
-        squares = euclidean_distances(points[rows], points, squared=True)
-        squares[np.arange(len(rows)), rows] = np.inf
+        places = unsure[first : first + _ROWS_AT_ONCE]
+        squares = euclidean_distances(points[rows[places]], points, squared=True)
+        squares[np.arange(len(places)), rows[places]] = np.inf
         every = np.broadcast_to(np.arange(n), squares.shape)
-        near[rows] = _first_of_ties(squares, every, k, slack)
+        near[places] = _first_of_ties(squares, every, k, slack)
     return near
 
 
