@@ -31,7 +31,7 @@ def problems():
 
 def gdm(X, y, seconds):
     return (
-        lambda: GDM(ridge=1e-6, tol=1e-4, shrinkage=0).fit(X, y),
+        lambda: GDM(ridge=1e-6, tol=1e-4).fit(X, y),
         lambda learner: gdm_objective(plain_gdm(X, y, seconds=seconds)[0], X, y),
         lambda learner: gdm_objective(learner.get_mahalanobis_matrix(), X, y),
     )
@@ -77,7 +77,7 @@ def ldm(X, y, seconds):
 
 def mfda(X, y, seconds):
     return (
-        lambda: MFDA(shrinkage=0).fit(X, y),
+        lambda: MFDA().fit(X, y),
         lambda learner: plain_mfda(X, y, len(learner.components_))[1],
         lambda learner: learner.objective_,
     )

@@ -52,7 +52,7 @@ def fit_sparsity(
     methods = []
     for name, learner in (
         ("Euclidean", Euclidean()),
-        ("GDM", GDM(ridge=1e-6, n_constraints=None, tol=1e-4, shrinkage=0)),
+        ("GDM", GDM(ridge=1e-6, n_constraints=None, tol=1e-4)),
         ("SERAPH", ours),
     ):
         with warnings.catch_warnings():

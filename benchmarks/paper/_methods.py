@@ -35,12 +35,12 @@ class _HundredfoldMu(SERAPH):
 # the learners differ: they are chosen by the error of nearest neighbors.
 METHODS: dict[str, tuple[str, Callable[[], Any]]] = {
     "euclidean": ("Euclidean", Euclidean),
-    "gdm": ("GDM", partial(GDM, ridge=1e-6, n_constraints=None, tol=1e-4, shrinkage=0)),
-    "nca": ("NCA", partial(NCA, shrinkage=0)),
-    "lmnn": ("LMNN", partial(LMNN, tol=0.01, shrinkage=0)),
-    "itml": ("ITML", partial(ITML, gamma=1.0, n_constraints=None, tol=1e-6, shrinkage=0)),
-    "ldm": ("LDM", partial(LDM, lam=0.0, shrinkage=0)),  # as in LDM's paper
-    "mfda": ("MFDA", partial(MFDA, shrinkage=0)),
+    "gdm": ("GDM", partial(GDM, ridge=1e-6, n_constraints=None, tol=1e-4)),
+    "nca": ("NCA", NCA),
+    "lmnn": ("LMNN", partial(LMNN, tol=0.01)),
+    "itml": ("ITML", partial(ITML, gamma=1.0, n_constraints=None, tol=1e-6)),
+    "ldm": ("LDM", partial(LDM, lam=0.0)),  # as in LDM's paper
+    "mfda": ("MFDA", MFDA),
     "none": ("SERAPH none", partial(_as_in_paper, mu=0.0, lam=0.0)),
     "post": ("SERAPH post", partial(_as_in_paper, lam=0.0)),
     "proj": ("SERAPH proj", partial(_as_in_paper, mu=0.0, lam=1.0)),

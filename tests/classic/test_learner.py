@@ -164,10 +164,6 @@ def test_learners_find_the_feature_that_tells_among_others(learner):
 class Forgetful(ClassLabelLearner):
     """A learner that looks at no label."""
 
-    def __init__(self, shrinkage=0.0, shrinkage_target=None):
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
-
     def _learn(self, points, labels):
         return np.eye(points.shape[1]), {}
 

@@ -1,18 +1,14 @@
 """MFDA against its definition, brute force, random projections and a problem made for it."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.neighbors import KNeighborsClassifier
 
-from seraph import Marks, classic
+from seraph import Marks
+from seraph.classic import MFDA
 from seraph.classic._mfda import reconstruction, trace_ratio
 from tests.helpers.blobs import blobs, every_pair
-
-# The learned metric itself, which is only a part of what is handed out by default.
-MFDA = partial(classic.MFDA, shrinkage=0.0)
 
 
 def literal_weights(X, k):

@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 import scipy.linalg
+from sklearn.neighbors import _nca
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import seraph
@@ -47,6 +48,7 @@ SPIED = [
     *((np.linalg, name) for name in ("cholesky", "slogdet")),
     *((scipy.linalg, name) for name in ("eigh", "solve", "svd", "qr")),
     (_quasi_newton, "minimize"),
+    (_nca, "minimize"),
     (_model, "minimize"),
 ]
 
@@ -61,12 +63,9 @@ def fitted(name, kind):
         records = {"name": names + names, "size": rng.normal(size=60)}
         kind().fit(records).find(pairs, np.arange(20) < 10, precision=0.5)
     elif name in ("MetricClassifier", "PairClassifier"):
-        kind(NCA(shrinkage=0.5)).fit(X, y)
+        kind(NCA()).fit(X, y)
     else:
-        learner = kind()
-        if "shrinkage" in learner.get_params():
-            learner.set_params(shrinkage=0.5)
-        learner.fit(X, X[:, 0] ** 2 if name == "MLKR" else y)
+        kind().fit(X, X[:, 0] ** 2 if name == "MLKR" else y)
 
 
 @pytest.mark.filterwarnings("ignore")

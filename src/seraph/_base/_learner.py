@@ -171,14 +171,11 @@ class MahalanobisLearner(MetricLearner):
                     components if len(components) else None,
                 )
                 share = blend.share(coordinates)
+        if blend is not None:
+            attributes |= {"learned_components_": _fix_signs(components)}
+            attributes |= {"shrinkage_": share, "isotropic_": isotropic}
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
-        self.__dict__.update(
-            components_=_fix_signs(final).copy(),
-            learned_components_=_fix_signs(components),
-            shrinkage_=share,
-            isotropic_=isotropic,
-            **attributes,
-        )
+        self.__dict__.update(components_=_fix_signs(final).copy(), **attributes)
         return self
 
     @property

@@ -6,11 +6,9 @@ import math
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from .. import _solvers as solvers
-from .._base import Blend
 from .._marks import PairLabels
 from .._sweep import principal_directions
 from .._utils._eigen import eigh, eigvalsh
@@ -29,9 +27,6 @@ _POWER_STEPS, _POWER_TOL = 8, 1e-3
 # Distances are smoothed below this share of their root mean square, as the slope of the square
 # root is infinite at 0. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
-# Odds of the Euclidean distance with as many labeled rows as features, if the shrinkage is
-# "auto". Chosen on the choosing sets of benchmarks/evidence; 1 to 4 are as good.
-_ODDS = 3.0
 _SMALLEST = 1e-300  # its reciprocal does not overflow
 # Largest condition number of the constraint for which its smallest eigenvalue keeps 12 digits.
 _FAR_APART = 1e4
@@ -48,10 +43,8 @@ class GDM(ClassicLearner):
     The problem is concave. It is solved to a certified gap, not by the alternating projections
     of the paper: in coordinates where the constraint is ``tr A <= 1``, on a narrow factor of the
     metric, by power iterations if `tol` is not small, and by L-BFGS. The solution has a very low
-    rank, in which nearest neighbors are often wrong: so `ridge` spreads it over more directions,
-    and the final metric is partly Euclidean. The paper's is
-    ``GDM(ridge=1e-6, n_constraints=None, shrinkage=0, tol=1e-4)``. Points that are in no labeled
-    pair are not used.
+    rank, in which nearest neighbors are often wrong, so `ridge` spreads it over more directions.
+    Points that are in no labeled pair are not used.
 
     Parameters
     ----------
@@ -73,12 +66,6 @@ class GDM(ClassicLearner):
         pairs of more than 64 labeled rows, always the same: those of each row with about 8 others
         for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
         nearest neighbors are as good. Marked pairs are all used.
-    shrinkage : float or "auto", default="auto"
-        Weight of the Euclidean metric in the final metric, from 0 to 1. "auto" gives it
-        the odds ``3 n_features / n_labeled_rows``: the fewer labeled rows there are for each
-        feature, the less the learned metric counts.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=0.01
@@ -88,12 +75,8 @@ class GDM(ClassicLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The map ``P``; the final metric is ``P'P``.
-    learned_components_ : ndarray of shape (learned_rank, n_features)
-        The same without shrinkage. The diagonal form has a row for each feature of nonzero
-        weight.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
+        The learned map ``P``; the metric is ``P'P``. The diagonal form has a row for each
+        feature of nonzero weight.
     objective_ : float
         Sum of the distances of the dissimilar pairs; an estimate if a sample stands for all.
     optimality_gap_ : float
@@ -107,6 +90,12 @@ class GDM(ClassicLearner):
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X has them.
+
+    Notes
+    -----
+    ``GDM(ridge=1e-6, n_constraints=None, tol=1e-4)`` is the paper's form; the ridge, the sample
+    of pairs and the early stop of the default are ours. For nearest neighbors a Euclidean part
+    helps: ``MeanMetric([("gdm", GDM()), ("plain", Euclidean())], weights=[4, 1])``.
 
     References
     ----------
@@ -131,16 +120,12 @@ class GDM(ClassicLearner):
         diagonal: bool = False,
         ridge: float | Literal["auto"] = "auto",
         n_constraints: Literal["auto"] | None = "auto",
-        shrinkage: float | Literal["auto"] = "auto",
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 200,
         tol: float = 0.01,
     ) -> None:
         self.diagonal = diagonal
         self.ridge = ridge
         self.n_constraints = n_constraints
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
 
@@ -148,10 +133,6 @@ class GDM(ClassicLearner):
         super()._check_parameters()
         check_flag("diagonal", self.diagonal)
         check_choice("n_constraints", self.n_constraints, ("auto", None))
-
-    def _blend(self, n_features: int, labels: PairLabels) -> Blend:
-        odds = _ODDS * n_features / max(1, labels.n_labeled_rows)
-        return Blend.of(self, n_features, has_rule=True, automatic=odds / (1.0 + odds))
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         self._check_both_kinds(labels)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
 from .._marks import PairLabels
 from .._utils._typing import Array
 from ._definite import power, with_ridge
@@ -39,19 +37,11 @@ class GMML(ClassicLearner):
         What to add to the diagonals of S and D, as a multiple of their mean variance. With few
         pairs, the scatter in most directions is little more than noise, and 1 was good on tables
         and on embeddings alike. 0 is the paper's plain form, for more pairs than features.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``, the symmetric root of the metric ``P'P``.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -88,13 +78,9 @@ class GMML(ClassicLearner):
         *,
         t: float = 0.5,
         ridge: float = 1.0,
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
     ) -> None:
         self.t = t
         self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if labels.n_similar == 0:

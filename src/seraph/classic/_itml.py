@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import pdist
 from sklearn.utils import check_random_state
@@ -83,10 +82,6 @@ class ITML(ClassicLearner):
         pairs of more than 64 labeled rows, always the same: those of each row with about 8 others
         for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
         nearest neighbors are as good. Marked pairs are all used.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=0.3
@@ -99,10 +94,6 @@ class ITML(ClassicLearner):
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``; the metric ``P'P`` is positive definite.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     gamma_ : float
         The weight of the slacks that was used.
     bounds_ : tuple of two floats
@@ -172,8 +163,6 @@ class ITML(ClassicLearner):
         prior: Literal["identity", "covariance"] = "identity",
         bounds: tuple[float, float] | None = None,
         n_constraints: int | Literal["auto"] | None = "auto",
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
         tol: float = 0.3,
         random_state: int | np.random.RandomState | None = None,
@@ -182,8 +171,6 @@ class ITML(ClassicLearner):
         self.prior = prior
         self.bounds = bounds
         self.n_constraints = n_constraints
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

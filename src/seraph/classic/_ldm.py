@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
 from .._sweep import exact_size, magnitude, principal_directions, subtract_mean
@@ -47,10 +46,6 @@ class LDM(ClassicLearner):
         Weight of the trace. "auto" is ``0.03 sqrt(t) * 2 eigmax(Cov(X))`` for t points in the
         sum; the fitted distances then do not depend on the units of X. The paper has no such
         term, which is ``lam=0``: see the notes.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-4
@@ -61,10 +56,6 @@ class LDM(ClassicLearner):
     components_ : ndarray of shape (rank, n_features)
         The learned map: principal components times the root of their weight, without those
         of weight 0.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     gamma_ : ndarray of shape (n_principal_components,)
         Weight of each principal component that is used, the one of largest variance first.
     lam_ : float
@@ -125,15 +116,11 @@ class LDM(ClassicLearner):
         *,
         n_components: float | None = None,
         lam: float | Literal["auto"] = "auto",
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
         tol: float = 1e-4,
     ) -> None:
         self.n_components = n_components
         self.lam = lam
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
 

@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from .._base import Blend, MahalanobisLearner
+from .._base import MahalanobisLearner
 from .._marks import Marks, PairLabels
-from .._sweep import PointsInMemory
 from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed, shown
@@ -57,17 +56,14 @@ class Learner(MahalanobisLearner):
             elif name == "random_state":
                 check_seed(value)
 
-    def _fit_points(
-        self, X: ArrayLike, points: Array, blend: Blend, learn: Learn, **attributes: Any
-    ) -> Self:
+    def _fit_points(self, X: ArrayLike, points: Array, learn: Learn, **attributes: Any) -> Self:
         """Call `learn`, and set its attributes and the given ones."""
         # Matrices this small gain nothing from more threads. An underflow to zero is right,
         # whatever the user has set with `np.seterr`.
         with one_blas_thread(), np.errstate(under="ignore"):
             components, learned = learn()
             components = components.astype(points.dtype)
-            coordinates = None if blend.is_off else PointsInMemory(points).coordinates()
-            return self._set_learned(X, components, blend, coordinates, **learned, **attributes)
+        return self._set_learned(X, components, **learned, **attributes)
 
     def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
         name = type(self).__name__
@@ -107,10 +103,9 @@ class ClassicLearner(Learner, ABC):
         self._check_parameters()
         points = self._check_points(X)
         labels = PairLabels.of(X, len(points), y, marks, required=self._needs_labels)
-        blend = self._blend(points.shape[1], labels)
         self._check_marks(labels)
         learn = partial(self._learn, points, labels)
-        return self._fit_points(X, points, blend, learn, n_absent_marks_=labels.n_absent_marks)
+        return self._fit_points(X, points, learn, n_absent_marks_=labels.n_absent_marks)
 
     def _check_marks(self, labels: PairLabels) -> None:
         """Refuse marks that this learner cannot use, and warn of weights, which none uses."""
@@ -141,10 +136,6 @@ class ClassicLearner(Learner, ABC):
                 "at least two rows of one class and one of another."
             )
 
-    def _blend(self, n_features: int, labels: PairLabels) -> Blend:  # noqa: ARG002
-        """Check the shrinkage, and return how to mix."""
-        return Blend.of(self, n_features)
-
     @abstractmethod
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         """Learn from checked input.
@@ -159,7 +150,7 @@ class ClassicLearner(Learner, ABC):
         Returns
         -------
         components : ndarray of shape (rank, n_features)
-            Factor of the metric, before shrinkage.
+            Factor of the metric.
         attributes : dict
             Further fitted attributes by name, which ends in an underscore.
         """

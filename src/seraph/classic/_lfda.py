@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 
 from .._marks import PairLabels
@@ -46,19 +45,11 @@ class LFDA(ClassLabelLearner):
         all points, labeled or not, about their mean, scaled to n points; and ``S_w`` becomes
         ``(1 - beta) S_w + beta v 1``, with v the mean variance in ``S_w``. "auto" is
         ``n_features / (n_features + n)``: the more labeled points, the more they count.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``P``; the metric is ``P'P``. The rows that separate best come first.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     beta_ : float
         The weight of all points that was used.
     n_features_in_ : int
@@ -91,14 +82,10 @@ class LFDA(ClassLabelLearner):
         n_components: int | None = None,
         n_neighbors: int = 7,
         beta: float | Literal["auto"] = "auto",
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.beta = beta
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

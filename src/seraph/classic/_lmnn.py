@@ -6,7 +6,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from .._marks import PairLabels
 from .._solvers import compress, lbfgs
@@ -56,10 +55,6 @@ class LMNN(ClassLabelLearner):
     n_components : int, optional
         Largest rank of the metric. With it, the search starts from that many principal
         components and finds a local minimum; without it, the minimum is global.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS.
     tol : float, default=0.3
@@ -74,10 +69,6 @@ class LMNN(ClassLabelLearner):
     ----------
     components_ : ndarray of shape (rank, n_features)
         The learned map ``P``; the metric is ``P'P``. Orthogonal rows, the longest first.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     objective_ : float
         Value of the objective, with the exact hinge.
     optimality_gap_ : float
@@ -122,8 +113,6 @@ class LMNN(ClassLabelLearner):
         n_neighbors: int = 3,
         push_weight: float = 0.5,
         n_components: int | None = None,
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 1000,
         tol: float = 0.3,
         verbose: int = 0,
@@ -131,8 +120,6 @@ class LMNN(ClassLabelLearner):
         self.n_neighbors = n_neighbors
         self.push_weight = push_weight
         self.n_components = n_components
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.verbose = verbose

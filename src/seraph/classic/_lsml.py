@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from .._base import Blend
 from .._marks import Marks, PairLabels, Rows
 from .._utils._typing import Array
 from ._comparisons import ComparisonLearner, pairs_by_number
@@ -43,10 +42,6 @@ class LSML(ComparisonLearner):
         With classes or pairs instead of quadruplets: the number of quadruplets to make, each of
         a similar and a dissimilar pair. All combinations if there are no more than this;
         otherwise a random sample.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-3
@@ -58,10 +53,6 @@ class LSML(ComparisonLearner):
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``; the metric ``P'P`` is positive definite.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     objective_ : float
         Value of the objective above.
     optimality_gap_ : float
@@ -108,8 +99,6 @@ class LSML(ComparisonLearner):
         gamma: float = 10.0,
         prior: Literal["identity", "covariance"] = "identity",
         n_constraints: int = 1000,
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 500,
         tol: float = 1e-3,
         random_state: int | np.random.RandomState | None = None,
@@ -117,8 +106,6 @@ class LSML(ComparisonLearner):
         self.gamma = gamma
         self.prior = prior
         self.n_constraints = n_constraints
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -163,9 +150,8 @@ class LSML(ComparisonLearner):
         rows = Rows.of(X).require(quadruplets, "quadruplets", 4)
         if len(rows) == 0:
             raise ValueError("quadruplets must hold at least one comparison; got none.")
-        blend = Blend.of(self, points.shape[1])
         learn = partial(self._learn_comparisons, points, rows)
-        return self._fit_points(X, points, blend, learn, n_absent_marks_=0)
+        return self._fit_points(X, points, learn, n_absent_marks_=0)
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         n_all = labels.n_similar * labels.n_dissimilar

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
@@ -53,10 +52,6 @@ class MFDA(ClassicLearner):
         Number of neighbors that a point is written by; all other points if there are fewer.
     alpha : float or "auto", default="auto"
         Weight of the neighbors. "auto" is 0.2, or 0.02 for at most 5 features, as in the paper.
-    shrinkage : float, default=0.25
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=100
         Maximum number of iterations.
     tol : float, default=1e-10
@@ -65,11 +60,7 @@ class MFDA(ClassicLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The map ``P``; the final metric is ``P'P``. Orthogonal rows, the longest first.
-    learned_components_ : ndarray of shape (n_components, n_features)
         The learned map ``W'``: orthonormal rows.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     alpha_ : float
         The weight of the neighbors that was used.
     objective_ : float
@@ -96,6 +87,9 @@ class MFDA(ClassicLearner):
     the denominator may be zero in at least `n_components` (with few similar pairs and
     ``alpha=0``, for example). The ratio is infinite there, and `W` is the part of them with the
     largest numerator, as Xiang, Nie and Zhang (2008) propose for such ratios.
+
+    The ratio and the automatic `alpha` are the paper's; half of the dimensions by default, the
+    ridge of the weights, and the rule for zero denominators are ours.
 
     The fewer the columns, the larger the ratio. So the ratio cannot say how many to take:
     choose the number by its use, for example in a grid search. With as many columns as
@@ -133,16 +127,12 @@ class MFDA(ClassicLearner):
         n_components: int | None = None,
         n_neighbors: int = 10,
         alpha: float | Literal["auto"] = "auto",
-        shrinkage: float = 0.25,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 100,
         tol: float = 1e-10,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
         self.alpha = alpha
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
 
-from .._base import Blend
 from .._solvers import lbfgs
 from .._sweep import principal_directions, to_memory
 from .._utils._typing import Array
@@ -40,10 +39,6 @@ class MLKR(Learner):
         Where to start: the principal components of all points, the (first `n_components`)
         features as they are, normally distributed numbers, or a map of shape (n_components,
         n_features). Without `n_components`, "pca" is the same as "identity".
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-5
@@ -55,10 +50,6 @@ class MLKR(Learner):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``P``; the metric is ``P'P``.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     objective_ : float
         Sum of the squared errors.
     converged_ : bool
@@ -91,16 +82,12 @@ class MLKR(Learner):
         *,
         n_components: int | None = None,
         init: Literal["pca", "identity", "random"] | Array = "pca",
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 1000,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.init = init
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -122,9 +109,8 @@ class MLKR(Learner):
         """
         self._check_parameters()
         points = self._check_points(X)
-        blend = Blend.of(self, points.shape[1])
         targets = _targets(y, len(points))
-        return self._fit_points(X, points, blend, partial(self._learn, points, targets))
+        return self._fit_points(X, points, partial(self._learn, points, targets))
 
     def _learn(self, points: Array, targets: Array) -> tuple[Array, dict[str, Any]]:
         Z = center_points(points)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 
 from .._marks import PairLabels
@@ -42,10 +41,6 @@ class NCA(ClassLabelLearner):
         `n_components`) features as they are, normally distributed numbers, or a map of shape
         (n_components, n_features). Without `n_components`, "pca" is the same as "identity":
         all components together make the Euclidean metric.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=200
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-5
@@ -58,10 +53,6 @@ class NCA(ClassLabelLearner):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``P``; the metric is ``P'P``.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     objective_ : float
         Value of the objective: the expected number of labeled points that pick their own class.
     converged_ : bool
@@ -95,16 +86,12 @@ class NCA(ClassLabelLearner):
         *,
         n_components: int | None = None,
         init: Literal["pca", "identity", "random"] | Array = "pca",
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 200,
         tol: float = 1e-5,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.n_components = n_components
         self.init = init
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

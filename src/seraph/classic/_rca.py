@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -39,20 +38,12 @@ class RCA(ClassicLearner):
         What to add to the diagonal of C, as a multiple of its mean variance. With few labels,
         the scatter in most directions is little more than noise. 0 is the paper's plain form,
         for more points in chunks than features.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         The learned map ``P``; the metric is ``P'P``. The first rows are those along which the
         points vary most compared with the chunks.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     n_chunks_ : int
         Number of chunks of at least two points.
     n_features_in_ : int
@@ -96,13 +87,9 @@ class RCA(ClassicLearner):
         *,
         n_components: int | None = None,
         ridge: float = 1.0,
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
     ) -> None:
         self.n_components = n_components
         self.ridge = ridge
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         check_components(self.n_components, points.shape[1])

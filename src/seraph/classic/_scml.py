@@ -6,7 +6,6 @@ import warnings
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -65,10 +64,6 @@ class SCML(ComparisonLearner):
     n_constraints : int, default=20000
         Largest number of triplets to make from classes or pairs; of more, a random sample. A
         triplet takes memory for `n_basis` numbers.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=1000
         Maximum number of iterations.
     tol : float, default=0.001
@@ -82,10 +77,6 @@ class SCML(ComparisonLearner):
     ----------
     components_ : ndarray of shape (rank, n_features)
         The learned map ``P``; the metric is ``P'P``.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     n_directions_ : int
         Number of directions with a nonzero weight.
     objective_ : float
@@ -146,8 +137,6 @@ class SCML(ComparisonLearner):
         n_neighbors: int = 3,
         n_impostors: int = 10,
         n_constraints: int = 20000,
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 1000,
         tol: float = 0.001,
         random_state: int | np.random.RandomState | None = None,
@@ -157,8 +146,6 @@ class SCML(ComparisonLearner):
         self.n_neighbors = n_neighbors
         self.n_impostors = n_impostors
         self.n_constraints = n_constraints
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state

@@ -6,7 +6,6 @@ import warnings
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.covariance import graphical_lasso
 from sklearn.exceptions import ConvergenceWarning
 
@@ -47,10 +46,6 @@ class SDML(ClassicLearner):
         The metric :math:`A_0` to stay close to: the Euclidean one, or the inverse covariance of
         all points, labeled or not. Directions in which X does not vary are given the mean
         variance.
-    shrinkage : float, default=0.0
-        Weight of the Euclidean metric in the final metric, from 0 to 1.
-    shrinkage_target : array-like of shape (n_features, n_features), optional
-        Matrix of another metric to shrink toward than the Euclidean one.
     max_iter : int, default=100
         Maximum number of iterations.
     tol : float, default=1e-4
@@ -61,10 +56,6 @@ class SDML(ClassicLearner):
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``, the symmetric root of the metric ``P'P``. The metric has the zeros;
         its root need not.
-    learned_components_ : ndarray
-        The same without shrinkage.
-    shrinkage_ : float
-        The share of the Euclidean distance that was used.
     weight_ : float
         The weight :math:`\eta` that was used.
     objective_ : float
@@ -110,16 +101,12 @@ class SDML(ClassicLearner):
         balance: float = 0.9,
         sparsity: float = 0.01,
         prior: Literal["identity", "covariance"] = "identity",
-        shrinkage: float = 0.0,
-        shrinkage_target: ArrayLike | None = None,
         max_iter: int = 100,
         tol: float = 1e-4,
     ) -> None:
         self.balance = balance
         self.sparsity = sparsity
         self.prior = prior
-        self.shrinkage = shrinkage
-        self.shrinkage_target = shrinkage_target
         self.max_iter = max_iter
         self.tol = tol
 

@@ -102,7 +102,8 @@ def _check_metric(learner: Any, examples: Examples) -> None:
     """Refuse a metric of rank 0, and say which classes it was learned from."""
     given = getattr(learner, "lam", "auto") != "auto"
     has_metric = len(learner.components_) or learner.isotropic_
-    if has_metric and not (given and len(learner.learned_components_) == 0):
+    learned = getattr(learner, "learned_components_", learner.components_)
+    if has_metric and not (given and len(learned) == 0):
         return
     classes = ""
     if examples.labels is not None:

@@ -141,7 +141,7 @@ class FitSummary:
             "features": self.names,
             "columns": self.columns,
             **self.learned_from(),
-            "rank": len(self.learner.learned_components_),
+            "rank": len(getattr(self.learner, "learned_components_", self.learner.components_)),
             "seconds": self.seconds,
             "check": None if errors is None else errors.values(),
             **learner_values(self.learner),
@@ -194,7 +194,7 @@ def learner_facts(learner: Any) -> list[list[str]]:
         rest = f", {said['n_unlabeled']:,} unlabeled" if "n_unlabeled" in said else ""
         pairs = f"{said['n_similar']:,} similar, {said['n_dissimilar']:,} dissimilar{rest}"
         facts.append(["pairs", pairs])
-    if hasattr(learner, "learned_components_"):
+    if hasattr(learner, "components_"):
         facts.append(["rank of the metric", rank_text(learner)])
     if "optimality_gap" in said:
         word = "yes" if said["converged"] else "no"
@@ -226,6 +226,9 @@ def classes_text(classes: dict[str, int]) -> str:
 
 def rank_text(learner: Any) -> str:
     """Say how many directions were learned, and by what share the metric was shrunk."""
+    if not hasattr(learner, "learned_components_"):  # a classic learner
+        rank, m = learner.components_.shape
+        return f"{rank} of {m:,}"
     rank, m = learner.learned_components_.shape
     if rank == 0 and learner.shrinkage_:
         return f"0 of {m:,}: nothing but the metric that it shrinks toward is left"

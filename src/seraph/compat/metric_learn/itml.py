@@ -80,7 +80,6 @@ class _BaseITML(MahalanobisMixin):
                 prior="identity",
                 bounds=tuple(bounds.tolist()),
                 n_constraints=None,
-                shrinkage=0.0,
                 max_iter=self.max_iter,
                 tol=self.tol,
             ).fit(points @ root, marks=marks_of(y))
