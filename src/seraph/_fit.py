@@ -18,9 +18,9 @@ from ._utils._public import publish
 from ._utils._threads import one_blas_thread
 from ._utils._typing import Array
 
-# Rank of the first factor of a solver that adapts it: at least this, and about one row for each
-# labeled point. This affects the time of a fit, not its maximum.
-_FIRST_RANK = 20
+# Rank of the first factor of a solver that adapts it: one row for each labeled point, within these
+# limits. This affects the time of a fit, not its maximum.
+_LEAST_RANK, _MOST_RANK = 20, 100
 # The result of a solver, and the scale of the full model.
 Solution = tuple[solvers.Result, float]
 _OVERFLOW = (
@@ -198,7 +198,7 @@ class _Run:
         else:
             rank = m if cap is None else min(m, cap)
             if cap is None and self.solver.adapts_rank:
-                rank = min(m, max(_FIRST_RANK, self.n_labeled))
+                rank = min(m, max(_LEAST_RANK, min(_MOST_RANK, self.n_labeled)))
             P = frame.start(s * self.learner.eta, rank)
         return to_solver(P, self.problem.like)
 

@@ -14,7 +14,9 @@ from ._result import Callback, MatrixFunction, Result, Step, ignore
 # needed, the certificate, which is computed without them, fails, and rows are appended again.
 _NULL_ROW = 1e-8
 # A row vanishes in the limit if the derivative along it is below this multiple of the tolerance.
-_IDLE_ROW = -10.0
+# Every _TIDY iterations, such rows with less than a share _SHORT of the mean squared length are
+# dropped: sums cost as much as there are rows.
+_IDLE_ROW, _TIDY, _SHORT = -10.0, 10, 0.2
 # The certificate is computed when the slope has fallen to this multiple of the tolerance, then
 # each time that it has fallen by the factor _SOONER, and at the latest after _PATIENCE iterations.
 # Where the gap is above _NARROW times the slope, the rank is too low: there is no point in
@@ -141,6 +143,8 @@ class _Search:
         while len(self.point.P) and not self.is_over and self.point.slope > self.slope_tol:
             if not self._step():
                 return self._certify(), True
+            if len(self.steps) % _TIDY == 0:
+                self._tidy()
             if self.point.slope <= look_at or len(self.steps) - looked >= _PATIENCE:
                 certificate = self._certify()
                 self._adopt(certificate)
@@ -173,6 +177,21 @@ class _Search:
                 break
             self.curvature.clear()  # and try along the gradient
         return False
+
+    def _tidy(self) -> None:
+        """Drop short rows that shrink, if the objective does not fall."""
+        point = self.point
+        turn = turn_to_axes(point.P, _NULL_ROW)
+        P, gradient = turn @ point.P, turn @ point.gradient
+        squares = (P * P).sum(-1)
+        limit = 2.0 * _IDLE_ROW * self.tol * self.objective.scale
+        idle = ((gradient * P).sum(-1) < limit * squares) & (squares < _SHORT * squares.mean())
+        if not bool(idle.any()):
+            return
+        there = self._evaluate(P[~idle])
+        if there.value >= point.value:
+            self.point = there
+            self.curvature.turn(turn[~idle])
 
     def _try(self, P: AnyArray) -> tuple[float, Point]:
         there = self._evaluate(P, self.point)
