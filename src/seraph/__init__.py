@@ -12,17 +12,16 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from . import classic, compat, datasets, metrics, persist, plot, records  # noqa: F401
     from ._clustering import constrained_agglomerative, constrained_k_means
     from ._columns._preparer import TablePreparer
-    from ._decisions import MarksKFold
+    from ._decide._classifier import MetricClassifier
+    from ._decide._folds import MarksKFold
+    from ._decide._pair_classifier import PairClassifier
+    from ._decide._queries import query_pairs, query_rows
     from ._engine import FitState, Interruptible
     from ._estimators import (
         SERAPH,
         SERAPHCV,
         KernelSERAPH,
-        MetricClassifier,
-        PairClassifier,
         RegularizationPath,
-        query_pairs,
-        query_rows,
         seraph_path,
     )
     from ._marks import Marks
@@ -58,17 +57,16 @@ __all__ = [
 _HOMES = {
     "_clustering": ("constrained_agglomerative", "constrained_k_means"),
     "_columns._preparer": ("TablePreparer",),
-    "_decisions": ("MarksKFold",),
+    "_decide._classifier": ("MetricClassifier",),
+    "_decide._folds": ("MarksKFold",),
+    "_decide._pair_classifier": ("PairClassifier",),
+    "_decide._queries": ("query_pairs", "query_rows"),
     "_engine": ("FitState", "Interruptible"),
     "_estimators": (
         "SERAPH",
         "SERAPHCV",
         "KernelSERAPH",
-        "MetricClassifier",
-        "PairClassifier",
         "RegularizationPath",
-        "query_pairs",
-        "query_rows",
         "seraph_path",
     ),
     "_marks": ("Marks",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from itertools import product
 from typing import Any, Literal, NamedTuple, Self
 
@@ -13,7 +14,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._base import Blend
-from .._decisions import assign_folds
 from .._engine import (
     Journal,
     Settings,
@@ -231,6 +231,8 @@ class SERAPHCV(PosteriorLearner):
     ) -> Array:
         """Mean log-likelihood of a held-out pair: one row per fold, one column per choice."""
         rng = None if self.random_state is None else check_random_state(self.random_state)
+        # The room of decisions is above this one: its default learner has a SERAPH.
+        assign_folds = import_module("seraph._decide._folds").assign_folds
         fold = assign_folds(labels, self.cv, rng)
         # A weight or a graph of the user's own counts by the number of points: then all stay.
         is_scaled = settings.mu == "auto" and settings.manifold == 0.0

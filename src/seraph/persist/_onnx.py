@@ -15,10 +15,10 @@ from sklearn.preprocessing import OneHotEncoder
 
 from .. import classic
 from .._base import MetricLearner
-from .._estimators._classifier import MetricClassifier
+from .._decide._classifier import MetricClassifier
+from .._decide._pair_classifier import PairClassifier
 from .._estimators._cv import SERAPHCV
 from .._estimators._kernel import KernelSERAPH
-from .._estimators._pair_classifier import PairClassifier
 from .._estimators._seraph import SERAPH
 from .._mean import MeanMetric
 from .._utils._optional import optional_module
