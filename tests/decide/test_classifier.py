@@ -103,13 +103,6 @@ def test_the_unit_of_the_points_does_not_matter(wine):
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-def test_few_labels_allow_no_certainty():
-    X = np.array([[0.0], [1.0], [0.1]])
-    classifier = MetricClassifier(Euclidean(), rule="vote").fit(X, [0, 1, -1])
-    share = classifier.predict_proba([[-50.0]])[0, 0]
-    assert share == pytest.approx(1.0 - 0.5 / 3.0)
-
-
 def test_one_class_is_certain():
     X = np.array([[0.0], [1.0], [0.1]])
     for rule in ("mean", "linear", "nearest"):
@@ -218,9 +211,6 @@ def test_a_metric_of_rank_0_makes_all_rows_alike(rng, rule):
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (None, "target y is None"),
-        ([-1, -1, -1, -1], "None of n_samples = 4 has a label"),
-        ([0, 1], "y has 2 labels and X has"),
         ([0.5, 1.25, 0.75, 2.0], "Unknown label type"),
         ([0.0, np.inf, 1.0, 0.0], "infinity"),
         ([0, "a", 0, "a"], "several types"),

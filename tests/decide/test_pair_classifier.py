@@ -353,15 +353,6 @@ def test_a_fit_that_fails_leaves_the_last_one():
         assert vars(model) == before
 
 
-def test_pairs_of_another_shape_are_refused():
-    model = PairClassifier(make_pipeline(StandardScaler(), GMML()), cv=2).fit(POINTS, marks=MARKS)
-    for ask in (model.predict, model.predict_proba, model.pair_distance):
-        with pytest.raises(ValueError, match=r"\(n_pairs, 2, 13\).*pass X as well"):
-            ask(PAIRS)
-        with pytest.raises(ValueError, match="only rows 0 to 119"):
-            ask([[0, 120]], POINTS)
-
-
 def test_what_is_no_table_is_refused_in_words():
     for wrong in (None, 3.0):
         with pytest.raises(TypeError, match="X must be a table of points, one in each row; got"):

@@ -18,7 +18,7 @@ from seraph import (
     query_pairs,
     query_rows,
 )
-from seraph._decide._best_pairs import best_pairs
+from seraph._decide._queries import best_pairs
 from seraph.classic import GMML, Euclidean
 from seraph.metrics._tiles import SquaredDistances
 

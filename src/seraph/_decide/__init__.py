@@ -3,9 +3,9 @@
 ::
 
     _pair_classifier  PairClassifier; _classifier  MetricClassifier, with the rules of _rules
-    _models           fit a learner, or a pipeline that ends in one, and measure pairs with it
+    _models           check and fit a learner, or a pipeline that ends in one
     _folds            MarksKFold: no point is on both sides of a split
     _held_out         distances of pairs whose points a metric has not seen
     _threshold        thresholds and calibrated probabilities, chosen and judged on such pairs
-    _queries          query_pairs, with the search of _best_pairs, and query_rows
+    _queries          query_pairs and query_rows
 """

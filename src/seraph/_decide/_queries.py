@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 from warnings import catch_warnings
 
@@ -9,22 +10,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from .._marks import Marks, PairLabels, Rows, read_classes
 from .._utils._public import publish
+from .._utils._tiles import upper_tiles
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, blame_step, check_number, check_seed
+from .._utils._validation import as_numbers, check_number, check_seed
 from .._utils._warnings import warn
 from ..metrics._classes import ClassDistances
-from ..metrics._tiles import SquaredDistances
-from ._best_pairs import best_pairs
+from ..metrics._tiles import SquaredDistances, Tile
 from ._classifier import MetricClassifier
 from ._models import from_device, last_step
 from ._pair_classifier import PairClassifier
 
+# Candidates kept per wanted pair, since those that share a point with a better pair drop out;
+# but no more than _MOST: if the candidates run out, the search starts again from the free points.
+_CANDIDATES, _MOST = 50, 1 << 19
 # Neighbors that say how typical a row is, as in TypiClust.
 _NEIGHBORS = 20
 
@@ -138,7 +141,7 @@ def query_rows(
     check_seed(random_state)
     check_is_fitted(model)
     model = model.estimator_ if isinstance(model, PairClassifier) else model
-    Z = np.asarray(_map_points(model, X), dtype=np.float64)
+    Z = _map_points(model, X)
     labeled = np.zeros(len(Z), dtype=bool)
     if y is not None:
         _, labeled = read_classes(y, len(Z))
@@ -166,27 +169,20 @@ def _decision(model: Any, X: Any) -> tuple[SquaredDistances | ClassDistances, fl
                 f"{name} cannot say how sure it is about a pair: pass a SERAPH, or a "
                 f"PairClassifier({name}())."
             )
-        Z = np.asarray(_map_points(model, X))
+        Z = _map_points(model, X)
         return SquaredDistances(Z), float(getattr(learner, "learner_", learner).eta_), len(Z)
     threshold = model.threshold_
     if isinstance(model.estimator_, MetricClassifier):
         with as_numbers("X"):
             chances = model.estimator_.predict_proba(X)
         return ClassDistances(chances), threshold, len(chances)
-    Z = np.asarray(_map_points(model.estimator_, X))
+    Z = _map_points(model.estimator_, X)
     return SquaredDistances(Z), threshold * abs(threshold), len(Z)
 
 
-def _map_points(model: Any, X: Any) -> Any:
-    """Map points by a fitted model; name the first step of a pipeline if it refuses them."""
-    X = from_device(X)
-    if isinstance(model, Pipeline) and len(model) > 1:
-        before = model[:-1]
-        with blame_step(before.steps[0][1] if len(before) == 1 else before):
-            X = before.transform(X)
-        model = model[-1]
+def _map_points(model: Any, X: Any) -> Array:
     with as_numbers("X"):
-        return model.transform(X)
+        return np.asarray(model.transform(from_device(X)), dtype=np.float64)
 
 
 def _typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) -> Array:
@@ -212,6 +208,70 @@ def _typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) 
     left = np.setdiff1d(np.flatnonzero(~labeled), chosen)  # where points coincide
     more = rng.permutation(left)[: n - len(chosen)]
     return np.array([*chosen, *more.tolist()], dtype=np.intp)
+
+
+def best_pairs(score: Tile, n: int, labeled: Array, pairs: Array, tile: int = 512) -> Array:
+    """Find the pairs of rows with the highest scores; no row is in two of them.
+
+    The choice is greedy: the best pair, then the best that shares no row with it, and so on.
+    Among equal scores it is arbitrary, but always the same. Memory is O(n_points + tile^2).
+
+    `score` takes two arrays of row numbers, and returns the scores of all their pairs, a matrix.
+    Pairs of two `labeled` rows, and the `pairs`, are left out. Returns the numbers of the two rows
+    of each pair, the smaller first; fewer than `n` pairs if there are fewer.
+    """
+    free = np.ones(len(labeled), dtype=bool)
+    n = min(n, len(labeled) // 2)
+    chosen: list[tuple[int, int]] = []
+    while len(chosen) < n:
+        size = min(_CANDIDATES * (n - len(chosen)), _MOST)
+        candidates = _best(_tiles(score, np.flatnonzero(free), labeled, pairs, tile), size)
+        if len(candidates) == 0:
+            break
+        for i, j in candidates.tolist():
+            if free[i] and free[j] and len(chosen) < n:
+                chosen.append((i, j))
+                free[i] = free[j] = False
+    return np.array(chosen, dtype=np.intp).reshape(-1, 2)
+
+
+def _best(tiles: Iterator[tuple[Array, Array, Array]], size: int) -> Array:
+    """Find the `size` best pairs of all tiles, best first."""
+    rng = np.random.default_rng(0)
+    scores, pairs, order = np.empty(0), np.empty((0, 2), dtype=np.intp), np.empty(0)
+    lowest = -np.inf
+    for a, b, tile_scores in tiles:
+        i, j = np.nonzero(tile_scores > lowest)
+        scores = np.concatenate([scores, tile_scores[i, j]])
+        pairs = np.concatenate([pairs, np.column_stack([a[i], b[j]])])
+        # At random among equal scores, as duplicate points have: in the order of the rows, most
+        # candidates would share a row, and a search would find one pair.
+        order = np.concatenate([order, rng.random(len(i))])
+        # Twice as many as wanted, so that they are not sorted for every tile.
+        if len(scores) > 2 * size:
+            best = np.lexsort([order, -scores])[:size]
+            scores, pairs, order = scores[best], pairs[best], order[best]
+            lowest = float(scores[-1])
+    return pairs[np.lexsort([order, -scores])[:size]]
+
+
+def _tiles(
+    score: Tile, rows: Array, labeled: Array, pairs: Array, tile: int
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield rows, columns and scores of each tile on or above the diagonal; -inf if left out."""
+    place = np.full(len(labeled), -1)
+    place[rows] = np.arange(len(rows))
+    first, second = np.sort(place[pairs], axis=1).T
+    for upper, lower in upper_tiles(len(rows), tile):
+        a, b = rows[upper], rows[lower]
+        scores = score(a, b)
+        scores[np.logical_and.outer(labeled[a], labeled[b])] = -np.inf
+        inside = (upper.start <= first) & (first < upper.stop)
+        inside &= (lower.start <= second) & (second < lower.stop)
+        scores[first[inside] - upper.start, second[inside] - lower.start] = -np.inf
+        if upper is lower:
+            scores[np.tril_indices(len(scores))] = -np.inf
+        yield a, b, scores
 
 
 publish(globals(), "seraph", ["query_pairs", "query_rows"])
