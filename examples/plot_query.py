@@ -3,11 +3,8 @@ Which pair to ask about next
 ============================
 
 You can ask an expert whether two points are alike. ``query_pairs`` looks at all pairs, stores only
-a few, and returns those whose answer is worth most, no point in two of them:
-
-- ``"entropy"``: the model is least sure, :math:`p \approx 1/2`;
-- ``"gradient"``: the answer should move the metric most,
-  :math:`p (1 - p) \|x - x'\|^2` is largest.
+a few, and returns those that the model is least sure of, :math:`p \approx 1/2`, no point in two of
+them.
 
 This example starts from ten labels and adds 40 answers, five at a time. The picture shows how well
 the distances between new points separate pairs of one class from the others, averaged over 20
@@ -33,7 +30,7 @@ def auc(learner, X, y):
     return roc_auc_score(y[i] == y[j], -pdist(learner.transform(X)))
 
 
-def course(strategy, seed, n_rounds=8):
+def course(at_random, seed, n_rounds=8):
     """AUC on new points after each round of five questions."""
     rng = np.random.default_rng(seed)
     pool, test = np.split(rng.permutation(len(X)), [100])
@@ -47,26 +44,25 @@ def course(strategy, seed, n_rounds=8):
         marks = Marks(pairs, alike, rows=X[pool])
         learner = SERAPH().fit(X[pool], y_partial, marks=marks)
         scores.append(auc(learner, X[test], y[test]))
-        if strategy == "random":
+        if at_random:
             questions = rng.permutation(unknown)[:5]
         else:
-            known = {"y": y_partial, "marks": marks}
-            questions = query_pairs(learner, X[pool], 5, strategy=strategy, **known)
+            questions = query_pairs(learner, X[pool], 5, y=y_partial, marks=marks)
         pairs = np.unique(np.vstack([pairs, questions]), axis=0)
     return scores
 
 
 # %%
-# Random questions, and the questions of the two strategies.
+# Random questions, and those of ``query_pairs``.
 
 figure, axes = plt.subplots(figsize=(7, 4.4), layout="constrained")
-for strategy, color in (("random", "0.5"), ("entropy", "C0"), ("gradient", "C1")):
-    scores = np.array([course(strategy, seed) for seed in range(20)])
+for name, color in (("random", "0.5"), ("query_pairs", "C0")):
+    scores = np.array([course(name == "random", seed) for seed in range(20)])
     mean, error = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(20)
     asked = 5 * np.arange(len(mean))
-    axes.plot(asked, mean, "o-", color=color, label=strategy)
+    axes.plot(asked, mean, "o-", color=color, label=name)
     axes.fill_between(asked, mean - error, mean + error, color=color, alpha=0.15, linewidth=0)
-    print(f"{strategy}: {mean[0]:.4f} at the start, {mean[-1]:.4f} at the end")
+    print(f"{name}: {mean[0]:.4f} at the start, {mean[-1]:.4f} at the end")
 axes.set(xlabel="questions answered", ylabel="AUC of new pairs")
 axes.legend()
 plt.show()

@@ -96,9 +96,9 @@ def test_more_features_than_rows_and_batches_of_rows_give_the_formula(monkeypatc
     learners = [("seraph", SERAPH(n_components=2)), ("pca", PCA(3))]
     expected = matrix_of(learners, wide, y)
     monkeypatch.setattr(_mean, "_AT_ONCE", 7 * 50)
-    found = MeanMetric(learners).fit(wide, y)
-    np.testing.assert_allclose(found.get_mahalanobis_matrix(), expected, rtol=1e-9, atol=1e-12)
-    assert found.components_.shape == (5, 50)
+    mean = MeanMetric(learners).fit(wide, y)
+    np.testing.assert_allclose(mean.get_mahalanobis_matrix(), expected, rtol=1e-9, atol=1e-12)
+    assert mean.components_.shape == (5, 50)
 
 
 # Learners
@@ -204,8 +204,8 @@ def test_marks_in_the_place_of_y_and_by_name_are_the_same_marks():
     np.testing.assert_array_equal(MeanMetric().fit(X, MARKS).components_, expected)
     reverse = np.arange(N)[::-1]
     expected = MeanMetric().fit(X[reverse], marks=MARKS[reverse]).components_
-    found = MeanMetric().fit(frame.iloc[reverse], marks=named).components_
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    named_fit = MeanMetric().fit(frame.iloc[reverse], marks=named).components_
+    np.testing.assert_allclose(named_fit, expected, rtol=1e-9)
 
 
 def test_each_learner_gets_the_marks_that_it_can_use():
@@ -235,11 +235,11 @@ def test_dask_gives_the_metric_of_points_in_memory(kind, dtype):
         chunked = dd.from_pandas(pd.DataFrame(points, columns=list("abcd")), npartitions=3)
     if kind == "array of unknown lengths":
         chunked = chunked.to_dask_array()
-    found, expected = MeanMetric().fit(chunked, Y), MeanMetric().fit(points, Y)
-    assert found.components_.dtype == dtype
+    by_chunks, expected = MeanMetric().fit(chunked, Y), MeanMetric().fit(points, Y)
+    assert by_chunks.components_.dtype == dtype
     tolerance = 1e-8 if dtype == np.float64 else 2e-3
     np.testing.assert_allclose(
-        pdist(found.components_ @ X.T), pdist(expected.components_ @ X.T), rtol=tolerance
+        pdist(X @ by_chunks.components_.T), pdist(X @ expected.components_.T), rtol=tolerance
     )
 
 

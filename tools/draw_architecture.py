@@ -4,7 +4,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "architecture.svg"
-WIDTH, HEIGHT = 980, 916
+WIDTH, HEIGHT = 980, 960
 INK, SOFT, LINE = "#1f2933", "#52606d", "#7b8794"
 PUBLIC, PRIVATE, DATA = "#d3e6fb", "#eef1f4", "#fdebc8"
 
@@ -39,10 +39,11 @@ FLOORS = [
     ("applications", ["_apps"]),
     ("", ["records"]),
     ("files, stand-ins", ["compat", "persist"]),
+    ("decisions", ["_decide"]),
     ("", ["_mean"]),
     ("learners", ["_estimators", "classic"]),
     ("the fit", ["_engine"]),
-    ("distances, data", ["_base", "_clustering", "_columns", "_decisions", "datasets", "plot"]),
+    ("distances, data", ["_base", "_clustering", "_columns", "datasets", "plot"]),
     ("figures of merit", ["metrics"]),
     ("what people know", ["_marks"]),
     ("mathematics", ["_solvers", "_sweep"]),

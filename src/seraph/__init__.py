@@ -12,14 +12,11 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from . import classic, compat, datasets, metrics, persist, plot, records  # noqa: F401
     from ._clustering import constrained_agglomerative, constrained_k_means
     from ._columns._preparer import TablePreparer
-    from ._decisions import MarksKFold
+    from ._decide._classifier import MetricClassifier
+    from ._decide._folds import MarksKFold
+    from ._decide._pair_classifier import PairClassifier
+    from ._decide._queries import query_pairs, query_rows
     from ._fit import FitState
-    from ._estimators import (
-        MetricClassifier,
-        PairClassifier,
-        query_pairs,
-        query_rows,
-    )
     from ._kernel import KernelSERAPH
     from ._learner import MahalanobisLearner
     from ._marks import Marks
@@ -55,16 +52,13 @@ __all__ = [
 _HOMES = {
     "_clustering": ("constrained_agglomerative", "constrained_k_means"),
     "_columns._preparer": ("TablePreparer",),
-    "_decisions": ("MarksKFold",),
+    "_decide._classifier": ("MetricClassifier",),
+    "_decide._folds": ("MarksKFold",),
+    "_decide._pair_classifier": ("PairClassifier",),
+    "_decide._queries": ("query_pairs", "query_rows"),
     "_fit": ("FitState",),
     "_learner": ("MahalanobisLearner",),
     "_seraph": ("SERAPH",),
-    "_estimators": (
-        "MetricClassifier",
-        "PairClassifier",
-        "query_pairs",
-        "query_rows",
-    ),
     "_kernel": ("KernelSERAPH",),
     "_path": ("seraph_path",),
     "_marks": ("Marks",),

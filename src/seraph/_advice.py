@@ -119,7 +119,11 @@ def _explain_no_convergence(
     name, mu, kappa = type(learner).__name__, attributes["mu_"], attributes["kappa_"]
     iterations = f"{len(result.steps)} iterations, optimality gap {result.gap:.1e}"
     lowest, highest = SCALES
-    if attributes["lam_"] == 0.0 and learner.lam != "auto" and not SOLVERS[learner.solver].by_steps:
+    if (
+        attributes["lam_"] == 0.0
+        and learner.lam != "auto"
+        and not SOLVERS[learner.solver].by_steps
+    ):
         ending = "converged nevertheless" if result.converged else "has not converged"
         return (
             "With lam=0 the objective may have no maximum: pairs that can be separated "

@@ -15,9 +15,9 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples
 
 from ._learner import MahalanobisLearner, MetricLearner
-from ._seraph import SERAPH
 from ._marks import Marks, aligned_marks
 from ._points import is_chunked, map_rows
+from ._seraph import SERAPH
 from ._utils._eigen import eigh, svd
 from ._utils._public import publish
 from ._utils._typing import Array
@@ -291,7 +291,7 @@ def _usable(learner: ClassicLearner, marks: Marks) -> Marks | None:
 def _factor(name: str, learner: Any) -> Array:
     """Return a matrix P with ``P'P`` the metric of a fitted learner."""
     P = getattr(learner, "components_", None)
-    if P is not None and not getattr(learner, "isotropic_", 0.0):
+    if P is not None:
         return np.asarray(P, dtype=np.float64)
     if not hasattr(learner, "get_mahalanobis_matrix"):
         raise _no_matrix(name, learner)

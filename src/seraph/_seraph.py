@@ -8,8 +8,8 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 
 from ._advice import warn_of_fit, warn_of_labels, warn_of_scales
 from ._fit import Fit, FitState

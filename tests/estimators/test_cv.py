@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 
 import seraph
 from seraph import SERAPHCV, Marks
-from seraph._decisions import assign_folds
+from seraph._decide._folds import assign_folds
 from seraph._estimators import _cv
 from seraph._estimators._cv import _choose
 from seraph._marks import PairLabels

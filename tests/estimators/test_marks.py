@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPHCV, Marks, seraph_path
-from seraph._decisions import assign_folds
+from seraph._decide._folds import assign_folds
 from seraph._marks import PairLabels
 from seraph._sweep import BACKENDS
 from seraph.classic import ITML

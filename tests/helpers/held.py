@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from seraph._decisions._held_out import HeldOut
+from seraph._decide._held_out import HeldOut
 
 
 def equal_pairs(distances, similar, rows, fold):

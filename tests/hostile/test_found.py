@@ -87,7 +87,7 @@ REFUSED = {
     ),
     "rows to score": (
         lambda X: PairClassifier(Euclidean(), cv=2).fit(np.eye(8), [0] * 4 + [1] * 4).score(X),
-        r"X is None\. Pass the rows",
+        r"X must be a table of points",
         (None,),
     ),
     "unfitted pipeline": (

@@ -58,7 +58,7 @@ VALUES = {
     "random_state": (0, 1, None),
     "ridge": WEIGHTS,
     "shrinkage": (0, 0.3, 1),
-    "strategy": ("entropy", "gradient", "accuracy", "equal_error_rate", "precision"),
+    "strategy": ("accuracy", "equal_error_rate", "precision"),
     "target": (None, None, 0.5, 0.9),
     "tol": (0, 1e-9, 1e-5, 1e-3, 0.1, 10.0),
     "unlabeled_pairs": ("all", "all", 1, 20, 0.01, 0.5, 1.0),

@@ -257,7 +257,7 @@ def test_parameters_newer_than_the_file_have_their_defaults(wine, tmp_path):
     inner = seraph.load(seraph.save(inner, tmp_path / "inner.skops"))
     outer = seraph.load(seraph.save(outer, tmp_path / "outer.skops"))
     assert inner.get_params() == SERAPH().get_params()
-    assert outer.rule == "auto"
+    assert outer.rule == "mean"
     assert outer.estimator_[-1].get_params() == SERAPH().get_params()
     np.testing.assert_array_equal(outer.predict(X), answer)
     inner.fit(X, y_partial)

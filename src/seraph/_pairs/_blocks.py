@@ -291,9 +291,7 @@ def _add_tasks(
     return value, slope, product
 
 
-def _terms(
-    points: Points, pairs: BlockPairs, frozen: Frozen, task: Task
-) -> tuple[Any, AnyArray]:
+def _terms(points: Points, pairs: BlockPairs, frozen: Frozen, task: Task) -> tuple[Any, AnyArray]:
     """Return the sum of the terms of a task, and the derivative of each."""
     t = _margins(points, pairs, task)
     if pairs.kind == "entropy":

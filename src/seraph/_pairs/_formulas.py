@@ -78,7 +78,7 @@ def negative_entropy(t: AnyArray) -> tuple[Any, AnyArray]:
 
 def _sum_of_logs(factors: AnyArray) -> Any:
     """Sum the logarithms of numbers in (1, 2]; on a CPU, of products, since logarithms are slow."""
-    if library(factors) is np and 1 < factors.ndim and factors.shape[-2] <= _FACTORS:
+    if library(factors) is np and factors.ndim > 1 and factors.shape[-2] <= _FACTORS:
         factors = np.multiply.reduce(factors, axis=-2, dtype=np.float64)
     return library(factors).sum(library(factors).log(factors), dtype=wide(factors))
 

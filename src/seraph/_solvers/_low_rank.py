@@ -217,7 +217,7 @@ class _Search:
             without = self._certificate(certificate.turn[keep])
             if self._is_as_good(without.value, certificate.value):
                 certificate = without
-        if 0 < len(certificate.P) and dot(certificate.P, certificate.P) <= self.least_trace:
+        if len(certificate.P) > 0 and dot(certificate.P, certificate.P) <= self.least_trace:
             zero = self._certificate(certificate.turn[:0])
             if self._is_as_good(zero.value, certificate.value):
                 certificate = zero

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._marks import PairLabels
-from .._solvers import compress
 from .._points import exact_size, magnitude, principal_directions, subtract_mean
+from .._solvers import compress
 from .._utils._eigen import eigvalsh, svd
 from .._utils._typing import Array
 from .._utils._validation import check_verbose

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_array
 
-from .._estimators._classifier import MetricClassifier
+from .._decide._classifier import MetricClassifier
 from .._utils._typing import Array
 from .._utils._validation import in_short, shown
 from ._steps import last_step

@@ -16,8 +16,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import check_array
 
-from .._learner import MahalanobisLearner
 from .._columns._preparer import unfold as unfold_preparer
+from .._learner import MahalanobisLearner
 from .._utils._directions import needs_unit_length
 from .._utils._eigen import eigh, svd
 from .._utils._files import write_whole

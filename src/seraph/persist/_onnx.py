@@ -14,12 +14,12 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import OneHotEncoder
 
 from .. import classic
-from .._learner import MetricLearner
-from .._estimators._classifier import MetricClassifier
+from .._decide._classifier import MetricClassifier
+from .._decide._pair_classifier import PairClassifier
 from .._kernel import KernelSERAPH
-from .._estimators._pair_classifier import PairClassifier
-from .._seraph import SERAPH
+from .._learner import MetricLearner
 from .._mean import MeanMetric
+from .._seraph import SERAPH
 from .._utils._optional import optional_module
 from .._utils._validation import shown
 from . import _graphs, _tables

@@ -9,9 +9,9 @@ from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._estimators._classifier import MetricClassifier
+from .._decide._classifier import MetricClassifier
+from .._decide._pair_classifier import PairClassifier
 from .._kernel import KernelSERAPH
-from .._estimators._pair_classifier import PairClassifier
 from .._utils._validation import shown
 
 

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from .._columns._preparer import unfold as unfold_preparer
-from .._estimators._classifier import MetricClassifier
+from .._decide._classifier import MetricClassifier
 from .._utils._typing import Array
 from ._steps import first_step, flat_steps
 

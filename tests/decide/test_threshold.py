@@ -1,12 +1,19 @@
-"""Thresholds: chosen as asked, and judged honestly."""
+"""Thresholds and probabilities: chosen as asked, and judged honestly."""
 
 import numpy as np
 import pytest
-from sklearn.metrics import accuracy_score, precision_score, recall_score
+from scipy.optimize import minimize
+from sklearn.metrics import accuracy_score, brier_score_loss, precision_score, recall_score
 
-from seraph._decisions import judge_threshold
-from seraph._decisions._held_out import HeldOut
+from seraph._decide._held_out import HeldOut
+from seraph._decide._threshold import (
+    fit_log_odds,
+    judge_probabilities,
+    judge_threshold,
+    probabilities,
+)
 from seraph._utils._threshold import choose_threshold
+from seraph.metrics import expected_calibration_error
 from tests.helpers.held import equal_pairs
 from tests.helpers.quick import few
 
@@ -69,32 +76,12 @@ def test_a_threshold_reaches_what_the_best_of_all_does(strategy, target, base_ra
     assert best(reached) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("between", [True, False])
-@pytest.mark.parametrize("seed", range(5))
-def test_no_other_threshold_errs_less(seed, between):
-    rng = np.random.default_rng(seed)
-    distances = rng.integers(0, 6, 20).astype(float)
-    similar = rng.random(20) < 0.5
-    found = choose_threshold(distances, similar, between=between)
-    errors = {t: np.sum((distances <= t) != similar) for t in np.arange(-0.5, 7.0, 0.5)}
-    assert np.sum((distances <= found) != similar) == min(errors.values())
-    assert between or found in distances or not (distances <= found).any()
-
-
 @pytest.mark.parametrize("strategy", ["accuracy", "f_beta", "max_tpr", "max_tnr"])
 def test_pairs_of_one_kind_are_all_similar_or_none(strategy):
     d = np.array([1.0, 2.0])
     all_similar, none = np.array([True, True]), np.array([False, False])
     assert choose_threshold(d, all_similar, None, strategy, 1.0, between=False) == 2.0
     assert choose_threshold(d, none, None, strategy, 1.0, between=False) < 1.0
-
-
-def test_base_rate_is_the_weighted_share():
-    d, similar = sample()
-    held = equal_pairs(d, similar, np.zeros((len(d), 2)), np.zeros(len(d)))
-    weights = held.weights(0.02)
-    assert np.average(similar, weights=weights) == pytest.approx(0.02)
-    assert weights.mean() == pytest.approx(1.0)
 
 
 def test_a_precision_out_of_reach_is_refused_with_the_best():
@@ -147,3 +134,67 @@ def test_ranges_hold_where_hardly_any_pair_is_wrong():
         _, low, high = judge_threshold(pairs, 2.0, "accuracy", None, None)["accuracy"]
         held += low <= truth <= high
     assert held >= 0.95 * n_runs
+
+
+# Probabilities
+
+
+def with_log_odds(seed=0, n=3000):
+    """Pairs whose log-odds are 3 - 2 d."""
+    rng = np.random.default_rng(seed)
+    d = rng.uniform(0, 4, size=n)
+    similar = rng.random(n) < 1 / (1 + np.exp(2 * d - 3))
+    return equal_pairs(d, similar, np.arange(2 * n).reshape(n, 2), np.arange(n) % 5)
+
+
+def calibrated(held, distances, base_rate=None):
+    return probabilities(*fit_log_odds(held, held.weights(base_rate)), np.array(distances))
+
+
+def test_the_sigmoid_is_platts():
+    held = with_log_odds(n=80)
+    n_similar, n_different = held.similar.sum(), (~held.similar).sum()
+    soft = np.where(held.similar, (n_similar + 1) / (n_similar + 2), 1 / (n_different + 2))
+
+    def loss(parameters):
+        odds = parameters[1] + parameters[0] * held.distances
+        return np.sum(np.logaddexp(0, odds) - soft * odds)
+
+    expected = minimize(loss, [0.0, 0.0], tol=1e-12).x
+    assert fit_log_odds(held, held.weights(None)) == pytest.approx(expected, rel=1e-3)
+
+
+def test_stated_probabilities_come_true():
+    held, new = with_log_odds(0), with_log_odds(1)
+    p = calibrated(held, new.distances)
+    assert np.abs(p - 1 / (1 + np.exp(2 * new.distances - 3))).mean() < 0.03
+    assert expected_calibration_error(new.similar, p) < 0.04
+    stated = judge_probabilities(held, None)["brier_score"]
+    assert brier_score_loss(new.similar, p) == pytest.approx(stated, abs=0.02)
+
+
+def test_a_base_rate_shifts_the_odds():
+    held = with_log_odds()
+    share = held.similar.mean()
+    odds = np.log(0.05 / 0.95) - np.log(share / (1 - share))
+    expected = 1 / (1 + np.exp(2 * held.distances - 3 - odds))
+    assert np.abs(calibrated(held, held.distances, 0.05) - expected).mean() < 0.03
+
+
+def test_separable_pairs_do_not_make_it_certain_and_chance_gives_the_base_rate():
+    d = np.r_[np.full(10, 1.0), np.full(10, 3.0)]
+    rows = np.arange(40).reshape(20, 2)
+    alike, different = calibrated(equal_pairs(d, d < 2, rows, np.arange(20) % 5), [1.0, 3.0])
+    assert 0.8 < alike < 0.99
+    assert 0.01 < different < 0.2
+    wrong = equal_pairs(d, d > 2, rows, np.arange(20) % 5)
+    assert calibrated(wrong, [0.0, 9.0]) == pytest.approx(0.5)
+
+
+def test_probabilities_are_judged_on_pairs_of_other_folds():
+    """In each fold the distance says the opposite of what it says in the others."""
+    d = np.tile([1.0, 3.0], 30)
+    fold = np.repeat(np.arange(2), 30)
+    held = equal_pairs(d, (d < 2) ^ (fold == 1), np.arange(120).reshape(60, 2), fold)
+    assert brier_score_loss(held.similar, calibrated(held, d)) == pytest.approx(0.25, abs=0.01)
+    assert judge_probabilities(held, None)["brier_score"] > 0.5

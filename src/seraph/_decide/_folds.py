@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._marks import Marks, PairLabels
 from .._utils._folds import deal_classes
+from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import check_flag, check_number, check_rows_by_number, check_seed
 
@@ -31,21 +32,9 @@ def assign_folds(
     class. Points that are only marked pairwise stay together with those they are marked with,
     as far as the folds stay even, and each fold gets its share of both kinds. A fold needs two
     points of a class for a similar pair, or ten marked pairs for each fold if their points cannot
-    stay together, which limits the number of folds.
+    stay together, so there may be fewer than `n_folds`. `rng` shuffles the points first.
 
-    Parameters
-    ----------
-    labels : PairLabels
-        Labels of the pairs.
-    n_folds : int
-        Largest number of folds.
-    rng : RandomState, optional
-        Shuffles the points first.
-
-    Returns
-    -------
-    ndarray of int of shape (n,)
-        The fold of each point; -1 for points in no labeled pair or triplet.
+    Returns the fold of each point; -1 for points in no labeled pair or triplet.
 
     Examples
     --------
@@ -97,15 +86,14 @@ def _group_marked(labels: PairLabels, order: Array) -> list[Array]:
 class MarksKFold(BaseCrossValidator):
     """Split rows into folds so that marked pairs stay whole and only known rows are tested.
 
-    Rows of a class are dealt out evenly. Rows that are marked stay together with those they are
-    marked with, as far as the folds stay even, and the folds get even shares of similar and
-    dissimilar marks. A test set has the labeled and marked rows of one fold; the training set has
-    all other rows, with those that have no label or mark. So every score of scikit-learn is
-    right on partly labeled data: ``cross_val_score(classifier, X, y, cv=MarksKFold())``.
+    Rows of a class are dealt out evenly. Marked rows stay together, as far as the folds stay even,
+    and the folds get even shares of similar and dissimilar marks. A test set has the labeled and
+    marked rows of one fold, the training set all other rows, also those without a label or mark.
+    So every score of scikit-learn is right on partly labeled data:
+    ``cross_val_score(classifier, X, y, cv=MarksKFold())``.
 
     With scikit-learn's metadata routing, marks reach the splitter as ``params={"marks": marks}``.
-    Without it, pass them in the place of y: ``cross_val_score(SERAPH(), X, marks,
-    cv=MarksKFold())``.
+    Without it, pass them in the place of y.
 
     Parameters
     ----------
@@ -188,17 +176,12 @@ class MarksKFold(BaseCrossValidator):
         *,
         marks: Marks | None = None,
     ) -> int:
-        """Return the number of folds.
+        """Return the number of folds of these data, or `n_splits` without data.
 
         Parameters
         ----------
         X, y, groups, marks
             What ``split`` is called with.
-
-        Returns
-        -------
-        int
-            The number of folds of these data; `n_splits` without data.
         """
         if X is None or (y is None and marks is None):
             return self.n_splits
@@ -215,3 +198,6 @@ class MarksKFold(BaseCrossValidator):
             if all(part is not None and part.n_similar and part.n_dissimilar for part in parts):
                 return len(parts)
         return int(assign_folds(labels, self.n_splits).max()) + 1
+
+
+publish(globals(), "seraph", ["MarksKFold"])

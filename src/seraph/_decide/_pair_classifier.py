@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._decisions import (
-    STRATEGIES,
-    WITH_TARGET,
-    calibrate,
-    class_distances,
-    decision_threshold,
-    judge_threshold,
-    measure_held_out,
-    probabilities,
-    row_distances,
-)
-from .._utils._graph import check_graph
-from .._marks import Marks, PairLabels
+from .._learner import check_pairs
+from .._marks import Marks, PairLabels, Rows
+from .._mean import MeanMetric
 from .._utils._directions import check_directions
+from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import (
     as_numbers,
@@ -35,16 +26,20 @@ from .._utils._validation import (
 )
 from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
-from ._models import (
-    check_estimator,
-    fit_model,
-    from_device,
-    pair_distances,
+from ._held_out import measure_held_out, pair_distances
+from ._models import check_estimator, count_rows, fit_model, from_device
+from ._threshold import (
+    STRATEGIES,
+    WITH_TARGET,
+    decision_threshold,
+    fit_log_odds,
+    judge_probabilities,
+    judge_threshold,
+    probabilities,
 )
-from .._seraph import SERAPH
 
 # Parameters that would make a fit on a fold interfere with the fit on all rows.
-_OWN = {"callback": None, "warm_start": False}
+_RESET = {"callback": None, "warm_start": False}
 
 
 class PairClassifier(MetaEstimatorMixin, BaseEstimator):
@@ -52,33 +47,30 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     Fitted with marked pairs, it thresholds the learned distance. Fitted with classes alone, it
     thresholds the probability that the classes of two points differ, ``1 - p @ q``, by a
-    :class:`seraph.MetricClassifier`. That answers "same class?" for classes that have labels. For
+    :class:`seraph.MetricClassifier`. That answers "same class?" for classes that have labels; for
     any other question, fit with marks.
 
-    ``fit`` learns the metric from all rows. Then it chooses the threshold of the distance and
-    calibrates the probabilities (Platt scaling) *out of fold*: the metric is learned again without
-    each fold of points, and gives the distances of the pairs within the fold. So neither is
-    biased by a metric that has been fitted to the same pairs.
+    Threshold and probabilities (Platt scaling) are chosen *out of fold*: the metric is learned
+    again without each fold of points, and measures the pairs within the fold. So neither is biased
+    by a metric that was fitted to the same pairs.
 
     Parameters
     ----------
     estimator : estimator, optional
         Learner of a metric, or a pipeline that ends in one, such as
-        ``make_pipeline(StandardScaler(), SERAPH())``. It is cloned. None means ``SERAPH()``.
+        ``make_pipeline(StandardScaler(), SERAPH())``. It is cloned. None means ``MeanMetric()``.
         A :class:`seraph.MetricClassifier` is taken as it is, where classes are known.
     strategy : str, default="accuracy"
-        What the threshold is chosen for. "accuracy": most pairs decided correctly, by calling
-        those alike whose probability is at least 0.5.
+        What the threshold is chosen for. "accuracy": most pairs decided correctly.
         "equal_error_rate": as large a share of the similar pairs rejected as of the dissimilar
-        ones accepted. "precision", "recall" or "false_accept_rate": reach `target` (at least, at
-        least, at most), and among such thresholds accept the most similar pairs, reject the most
-        dissimilar ones, accept the most similar ones.
+        ones accepted. "precision" or "recall" of at least `target`, or "false_accept_rate" of at
+        most `target`: the threshold that reaches it and errs least otherwise.
     target : float, optional
         From 0 to 1, for the last three strategies.
     base_rate : float, optional
-        Share of similar pairs among those to decide about. Marked pairs are seldom a random
-        sample, and accuracy, precision and probabilities depend on it. None takes the share among
-        the labeled pairs.
+        Share of similar pairs among those to decide about, on which accuracy, precision and
+        probabilities depend. None takes the share among the labeled pairs, which are seldom a
+        random sample.
     cv : int or "prefit", default=5
         Largest number of folds. They learn from at most 400 unlabeled points, or as many as are
         labeled (from all, if `mu` or `manifold` is a number). "prefit" takes `estimator` as it
@@ -116,16 +108,13 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from seraph import SERAPH, Marks, PairClassifier
+    >>> from seraph import Marks, MeanMetric, PairClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> pairs = np.random.default_rng(0).integers(len(X), size=(100, 2))
     >>> marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=X)
-    >>> model = PairClassifier(make_pipeline(StandardScaler(), SERAPH())).fit(X, marks=marks)
+    >>> model = PairClassifier(make_pipeline(StandardScaler(), MeanMetric())).fit(X, marks=marks)
     >>> model.predict([[0, 1], [0, 100]], X)
     array([ 1, -1])
-    >>> alike = model.predict_proba([[0, 1], [0, 100]], X)[:, 1]
-    >>> bool(alike[0] > 0.5 > alike[1])
-    True
     >>> accuracy, low, high = model.report_["accuracy"]
     >>> bool(0.6 < low < accuracy < high)
     True
@@ -140,9 +129,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         self,
         estimator: Any = None,
         *,
-        strategy: Literal[
-            "accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate"
-        ] = "accuracy",
+        strategy: str = "accuracy",
         target: float | None = None,
         base_rate: float | None = None,
         cv: int | Literal["prefit"] = 5,
@@ -153,14 +140,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         self.base_rate = base_rate
         self.cv = cv
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        marks: Marks | None = None,
-        graph: Any = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None) -> Self:
         """Learn the metric, choose the threshold, and calibrate the probabilities.
 
         Parameters
@@ -174,71 +154,39 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             Pairs of rows that you know to be alike or not. A mark counts as much as its weight,
             and one of 0.7 as a similar pair of weight 0.7 and a dissimilar one of weight 0.3.
             Triplets serve the metric only: they say nothing about single pairs.
-        graph : sparse matrix of shape (n_samples, n_samples), optional
-            Graph for the manifold extension, as in ``SERAPH.fit``.
-
-        Returns
-        -------
-        PairClassifier
-            The fitted classifier.
         """
         self._check_parameters()
         check_rows_by_number(X)
-        try:
-            n = _num_samples(X)
-        except TypeError:
-            raise TypeError(
-                f"X must be a table of points, one in each row; got {shown(X)}."
-            ) from None
+        n = count_rows(X)
         X = from_device(X)
         labels = PairLabels.of(X, n, y, marks)
         if isinstance(y, Marks):
             y, marks = None, y
-        graph = None if graph is None else check_graph(graph, n)
         blank = self._learner()
-        by_classes = y is not None and marks is None and graph is None
-        if by_classes and not isinstance(blank, MetricClassifier):
+        if y is not None and marks is None and not isinstance(blank, MetricClassifier):
             blank = MetricClassifier(blank)
-
-        def refit(part: Any, known: PairLabels, rows: Array) -> Any:
-            model = clone(blank)
-            own = {name: name.rpartition("__")[2] for name in model.get_params()}
-            model.set_params(**{name: _OWN[key] for name, key in own.items() if key in _OWN})
-            inner = None if graph is None else graph[rows][:, rows]
-            codes = known.codes if (known.codes >= 0).any() else None
-            return fit_model(model, part, codes, known.marks, graph=inner)
-
         if self.cv == "prefit":
             model = self.estimator
             check_is_fitted(model)
         else:
-            model = fit_model(clone(blank), X, y, marks, graph=graph)
+            model = fit_model(clone(blank), X, y, marks)
+        refit, from_all = partial(_refit, blank), _depends_on_size(blank)
         with as_numbers("X"):
-            held = measure_held_out(
-                model,
-                X,
-                labels,
-                self.cv,
-                refit,
-                _choose_measure(model),
-                from_all=_depends_on_size(blank),
-            )
+            held = measure_held_out(model, X, labels, self.cv, refit, from_all=from_all)
         threshold = decision_threshold(held, self.strategy, self.target, self.base_rate)
+        slope, intercept = fit_log_odds(held, held.weights(self.base_rate))
         report = judge_threshold(held, threshold, self.strategy, self.target, self.base_rate)
-        calibration = calibrate(held, self.base_rate)
+        report |= judge_probabilities(held, self.base_rate)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
-        self.estimator_ = model
-        self.threshold_ = threshold
-        self.slope_, self.intercept_ = calibration.pop("slope"), calibration.pop("intercept")
-        self.report_ = {**report, **calibration}
+        self.estimator_, self.threshold_, self.report_ = model, threshold, report
+        self.slope_, self.intercept_ = slope, intercept
         self.classes_ = np.array([-1, 1])
         return self
 
     def predict(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Decide for each pair whether its points are alike: at most ``threshold_`` apart.
 
-        With ``strategy="accuracy"``, this agrees with ``predict_proba``: a pair is alike if that
-        is more probable than not. Other strategies decide at other probabilities.
+        With ``strategy="accuracy"``, such pairs have a probability of at least 0.5.
 
         Parameters
         ----------
@@ -255,8 +203,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     def predict_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute calibrated probabilities that the points of each pair are alike.
 
-        They do not depend on `strategy`, but ``predict`` does: it decides at the probability 0.5
-        only for "accuracy".
+        They do not depend on `strategy`.
 
         Parameters
         ----------
@@ -291,7 +238,24 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             Learned distances.
         """
         check_is_fitted(self)
-        return pair_distances(self.estimator_, pairs, X, _choose_measure(self.estimator_))
+        model, X, pairs = self.estimator_, from_device(X), from_device(pairs)
+        if X is not None:
+            check_rows_by_number(X)
+            check_directions(model, X)
+            with as_numbers("X"):  # a step of a pipeline may be the first to look at X
+                return pair_distances(model, X, Rows.of(X).require(pairs))
+        points = np.asarray(pairs)
+        check_pairs(points, self.n_features_in_)
+        if len(points) == 0:
+            return np.empty(0)
+        rows: Any = points.reshape(-1, points.shape[2])
+        check_directions(model, rows, "pairs")
+        if hasattr(self, "feature_names_in_"):  # steps of a pipeline may go by these names
+            import pandas as pd
+
+            rows = pd.DataFrame(rows, columns=self.feature_names_in_)
+        with as_numbers("pairs"):
+            return pair_distances(model, rows, np.arange(len(rows)).reshape(-1, 2))
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -310,23 +274,20 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         float
-            Probability that a similar pair is closer than a dissimilar one. It does not depend on
-            the threshold, nor on how many pairs of each kind there are. Without pairs of both
-            kinds it is 0.5, with a warning.
+            Probability that a similar pair is closer than a dissimilar one; 0.5, with a warning,
+            without pairs of both kinds.
         """
         check_is_fitted(self)
-        if X is None:
-            raise TypeError("X is None. Pass the rows whose pairs are judged.")
+        labels = labels_to_score(X, count_rows(X), y, marks)
         X = from_device(X)
         check_directions(self.estimator_, X)
-        labels = labels_to_score(X, _num_samples(X), y, marks)
         with as_numbers("X"):
             if isinstance(self.estimator_, MetricClassifier):
                 return score_of_classes(self.estimator_.predict_proba(X), labels)
             return score_of_distances(np.asarray(self.estimator_.transform(X)), labels)
 
     def _learner(self) -> Any:
-        return SERAPH() if self.estimator is None else self.estimator
+        return MeanMetric() if self.estimator is None else self.estimator
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -335,7 +296,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         if self.estimator is not None:
-            check_estimator("estimator", self.estimator)
+            check_estimator(self.estimator)
         elif self.cv == "prefit":
             raise ValueError('cv="prefit" needs a fitted estimator; got None.')
         check_choice("strategy", self.strategy, STRATEGIES)
@@ -351,12 +312,21 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         check_number("cv", self.cv, low=2, integer=True, instead="prefit")
 
 
-def _choose_measure(model: Any) -> Callable[[Any, Any, Array], Array]:
-    """Return the function that computes the distances of pairs of rows by a model."""
-    return class_distances if isinstance(model, MetricClassifier) else row_distances
+def _refit(blank: Any, X: Any, known: PairLabels) -> Any:
+    """Fit a copy of a learner to some of the rows."""
+    model = clone(blank)
+    reset = {name: name.rpartition("__")[2] for name in model.get_params()}
+    model.set_params(**{name: _RESET[key] for name, key in reset.items() if key in _RESET})
+    codes = known.codes if (known.codes >= 0).any() else None
+    has_marks = len(known.pairs) or len(known.triplets)
+    return fit_model(model, X, codes, known.marks if has_marks else None)
 
 
 def _depends_on_size(model: Any) -> bool:
     """Whether a weight of the model, for pairs or for edges, counts by the number of points."""
-    values = {name.rpartition("__")[2]: value for name, value in model.get_params().items()}
-    return values.get("mu", "auto") != "auto" or values.get("manifold", 0.0) != 0.0
+    automatic = {"mu": "auto", "manifold": 0.0}
+    values = [(name.rpartition("__")[2], value) for name, value in model.get_params().items()]
+    return any(value != automatic[name] for name, value in values if name in automatic)
+
+
+publish(globals(), "seraph", ["PairClassifier"])

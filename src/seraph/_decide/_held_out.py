@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing, get_tags
 from .._marks import PairLabels
 from .._utils._folds import choose_shared_points
 from .._utils._typing import Array
+from ._classifier import MetricClassifier
 from ._folds import assign_folds
 
 # Larger numbers of pairs of points of known class are sampled.
@@ -24,18 +25,8 @@ _FEWEST = 2
 class HeldOut:
     """Distances of labeled pairs, to choose a threshold by and to judge the choice.
 
-    Parameters
-    ----------
-    distances : ndarray of shape (k,)
-        Distances.
-    similar : ndarray of bool of shape (k,)
-        Which pairs are similar.
-    rows : ndarray of int of shape (k, 2)
-        Their rows.
-    fold : ndarray of int of shape (k,)
-        The fold of each pair; no point is in two folds.
-    counts : ndarray of shape (k,)
-        How much each of them counts, as the user weighted the marks.
+    Each has a distance, `similar`, two rows, a fold (no point is in two folds) and a count: how
+    much the user's weight makes it count.
     """
 
     distances: Array
@@ -97,27 +88,20 @@ class HeldOut:
         return bool(self.similar.any() and not self.similar.all())
 
 
-def row_distances(model: Any, X: Any, rows: Array) -> Array:
-    """Compute the learned distances of pairs of rows of `X`, by number."""
-    first, second = _map_pairs(model.transform, X, rows)
-    return np.linalg.norm(first - second, axis=1)
+def pair_distances(model: Any, X: Any, rows: Array) -> Array:
+    """Compute the learned distances of pairs of rows of `X`, by number.
 
-
-def class_distances(model: Any, X: Any, rows: Array) -> Array:
-    """Compute the probability that the two rows of each pair are of different classes.
-
-    The classes of two rows count as independent.
+    For a `MetricClassifier` they are the probabilities that the classes of the two rows differ,
+    which count as independent.
     """
-    agree = np.einsum("ij,ij->i", *_map_pairs(model.predict_proba, X, rows))
-    return np.clip(1.0 - agree, 0.0, 1.0)
-
-
-def _map_pairs(mapping: Callable[[Any], Any], X: Any, rows: Array) -> tuple[Array, Array]:
-    """Map the first and the second rows of pairs, each row of `X` once."""
-    some, places = np.unique(rows, return_inverse=True)
-    Z = np.asarray(mapping(_safe_indexing(X, some)), dtype=np.float64)
+    by_classes = isinstance(model, MetricClassifier)
+    numbers, places = np.unique(rows, return_inverse=True)
+    mapping = model.predict_proba if by_classes else model.transform
+    Z = np.asarray(mapping(_safe_indexing(X, numbers)), dtype=np.float64)
     first, second = places.reshape(-1, 2).T
-    return Z[first], Z[second]
+    if by_classes:
+        return np.clip(1.0 - np.einsum("ij,ij->i", Z[first], Z[second]), 0.0, 1.0)
+    return np.linalg.norm(Z[first] - Z[second], axis=1)
 
 
 def measure_held_out(
@@ -125,8 +109,7 @@ def measure_held_out(
     X: Any,
     labels: PairLabels,
     cv: int | str,
-    refit: Callable[[Any, PairLabels, Array], Any],
-    measure: Callable[[Any, Any, Array], Array] = row_distances,
+    refit: Callable[[Any, PairLabels], Any],
     *,
     from_all: bool = False,
 ) -> HeldOut:
@@ -134,48 +117,30 @@ def measure_held_out(
 
     The labeled points are assigned to folds. For each fold a metric is learned without its
     points, from the other labeled points and some unlabeled ones, and measures the pairs within
-    it. Metrics of different fits may differ in scale: where `row_distances` measures, each gets
-    the mean squared distance on `X` of the model's own.
+    it. Metrics of different fits may differ in scale: each gets the mean squared distance on `X`
+    of the model's own (not so probabilities).
 
-    Parameters
-    ----------
-    model : fitted learner or pipeline
-        The metric, as ``transform`` maps points.
-    X : array-like
-        The points it was fitted with; with ``cv="prefit"``, points that it has not seen.
-    labels : PairLabels
-        Labels of their pairs.
-    cv : int or "prefit"
-        Largest number of folds; or "prefit" to use the model's own metric.
-    refit : callable
-        Fits another such model to some points, given their labels and row numbers.
-    measure : callable, default=row_distances
-        Computes distances of pairs of rows from a fitted model, points and row numbers.
-    from_all : bool, default=False
-        Learn from all unlabeled points, instead of some.
+    `cv` is the largest number of folds, or "prefit" for points that `model` has not seen, which
+    then measures them itself. `refit` fits another such model to some points and their labels;
+    `from_all` says that it needs all unlabeled points, instead of some.
     """
-    prefit = cv == "prefit"
-    folds = assign_folds(labels, 5 if prefit else int(cv), np.random.RandomState(0))
-    most = _MOST_PAIRS // (folds.max() + 1)
-    if prefit:
-        return _join(_measure_prefit(model, X, labels, folds, most, measure), labels)
-    is_scaled = measure is row_distances
+    folds = assign_folds(labels, 5 if cv == "prefit" else int(cv), np.random.RandomState(0))
+    if cv == "prefit":
+        return _measure_prefit(model, X, labels, folds)
+    is_scaled = not isinstance(model, MetricClassifier)
     spread = _spread(model, X) if is_scaled else 0.0
     kernel_values = get_tags(model).input_tags.pairwise
     shared = np.arange(len(folds)) if from_all else choose_shared_points(folds)
     parts = []
-    for number in range(folds.max() + 1):
-        inside, outside = np.flatnonzero(folds == number), shared[folds[shared] != number]
-        test, train = labels.among(inside), labels.among(outside)
-        if test is None or train is None or not (train.similar_weight and train.dissimilar_weight):
+    for number, inside, (rows, likeness, weights) in _pairs_by_fold(labels, folds):
+        outside = shared[folds[shared] != number]
+        train = labels.among(outside)
+        if train is None or not (train.similar_weight and train.dissimilar_weight):
             continue
-        rows, likeness, weights = _pairs_within(test, most)
-        if len(rows) == 0:
-            continue
-        # With kernel values for X, the columns stand for the points that a fit has seen.
+        # With kernel values for X, the columns are the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
-        metric = refit(_safe_indexing(seen, outside), train, outside)
-        d = measure(metric, _safe_indexing(seen, inside), rows)
+        metric = refit(_safe_indexing(seen, outside), train)
+        d = pair_distances(metric, _safe_indexing(seen, inside), rows)
         if is_scaled:
             d = d * np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
         fold = np.full(len(rows), number)
@@ -183,39 +148,40 @@ def measure_held_out(
     return _join(parts, labels)
 
 
-def _measure_prefit(
-    model: Any,
-    X: Any,
-    labels: PairLabels,
-    folds: Array,
-    most: int,
-    measure: Callable[[Any, Any, Array], Array],
-) -> list[HeldOut]:
+def _measure_prefit(model: Any, X: Any, labels: PairLabels, folds: Array) -> HeldOut:
     """Measure all labeled pairs within folds, and the marked ones across them.
 
     The model has seen none of them; folds only keep those apart that share points.
     """
-    parts = []
-    for number in range(folds.max() + 1):
-        inside = np.flatnonzero(folds == number)
-        test = labels.among(inside)
-        if test is not None:
-            within, likeness, weights = _pairs_within(test, most)
-            parts.append((inside[within], likeness, weights))
     across = folds[labels.pairs[:, 0]] != folds[labels.pairs[:, 1]]
-    parts.append((labels.pairs[across], labels.likeness[across], labels.weights[across]))
-    return [
-        HeldOut.of_marks(measure(model, X, rows), likeness, weights, rows, folds[rows[:, 0]])
-        for rows, likeness, weights in parts
+    known = [(labels.pairs[across], labels.likeness[across], labels.weights[across])]
+    for _, inside, (within, likeness, weights) in _pairs_by_fold(labels, folds):
+        known.append((inside[within], likeness, weights))
+    parts = [
+        HeldOut.of_marks(pair_distances(model, X, rows), q, weights, rows, folds[rows[:, 0]])
+        for rows, q, weights in known
         if len(rows)
     ]
+    return _join(parts, labels)
+
+
+def _pairs_by_fold(
+    labels: PairLabels, folds: Array
+) -> Iterator[tuple[int, Array, tuple[Array, Array, Array]]]:
+    """Yield the number and the rows of each fold, and the labeled pairs of these rows."""
+    n_folds = folds.max() + 1
+    for number in range(n_folds):
+        inside = np.flatnonzero(folds == number)
+        test = labels.among(inside)
+        if test is not None and test.n_labeled:
+            yield number, inside, _list_pairs(test, _MOST_PAIRS // n_folds)
 
 
 def _spread(learner: Any, X: Any) -> float:
     return float(np.asarray(learner.transform(X), dtype=np.float64).var(axis=0).sum())
 
 
-def _pairs_within(labels: PairLabels, most: int) -> tuple[Array, Array, Array]:
+def _list_pairs(labels: PairLabels, most: int) -> tuple[Array, Array, Array]:
     """List the marked pairs and all or some pairs of classes, with likeness and weight."""
     rows = np.flatnonzero(labels.codes >= 0)
     n = len(rows)

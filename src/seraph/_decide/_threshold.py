@@ -1,4 +1,4 @@
-"""Choose the distance at which to decide, and estimate its rates on other pairs."""
+"""Choose the distance at which to decide, calibrate probabilities, and judge both out of fold."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.random import default_rng
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
 
 from .._marks import effective_size
 from .._utils._threshold import choose_threshold
 from .._utils._typing import Array, Interval
-from ._calibrate import fit_log_odds
+from ..metrics import expected_calibration_error
 from ._held_out import HeldOut
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")
 WITH_TARGET = STRATEGIES[2:]
 # Replicates of the bootstrap: the ends of a 95 % interval then rest on ten replicates each.
 _REPLICATES = 400
-_LEVEL = 0.95
-_NORMAL_QUANTILE = 1.959963985  # of that level
+_NORMAL_QUANTILE = 1.959963985
+# Inverse strength of the penalty: small enough to change nothing but a singular problem.
+_HARDLY_ANY_PENALTY = 1e6
 
 
 def decision_threshold(
@@ -39,6 +41,47 @@ def decision_threshold(
     return choose_threshold(held.distances, held.similar, weights, strategy, target)
 
 
+def fit_log_odds(held: HeldOut, weights: Array) -> tuple[float, float]:
+    """Return the slope, which is 0 or below, and the intercept of the log-odds (Platt scaling).
+
+    Labels are softened to ``(N + 1) / (N + 2)``, so that separable pairs give no certainty.
+    """
+    n_similar, n_dissimilar = (
+        max(1.0, effective_size(held.counts[kind])) for kind in (held.similar, ~held.similar)
+    )
+    soft = np.where(held.similar, (n_similar + 1) / (n_similar + 2), 1 / (n_dissimilar + 2))
+    scale = float(np.sqrt(np.mean(held.distances**2))) or 1.0
+    d = np.tile(held.distances, 2)[:, np.newaxis] / scale
+    both = np.repeat([1, 0], len(held.distances))  # a soft label is two labels with weights
+    model = LogisticRegression(C=_HARDLY_ANY_PENALTY, max_iter=1000).fit(
+        d, both, sample_weight=np.concatenate([weights * soft, weights * (1 - soft)])
+    )
+    slope, intercept = float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
+    if slope > 0.0:  # the distance is no better than chance
+        share = float(np.average(soft, weights=weights))
+        slope, intercept = 0.0, float(np.log(share / (1 - share)))
+    return slope, intercept
+
+
+def probabilities(slope: float, intercept: float, distances: Array) -> Array:
+    """Return the probabilities of distances."""
+    return np.asarray(expit(intercept + slope * np.asarray(distances, dtype=np.float64)))
+
+
+def judge_probabilities(held: HeldOut, base_rate: float | None) -> dict[str, float]:
+    """Estimate Brier score and calibration error; each fold is judged by a fit to the others."""
+    weights = held.weights(base_rate)
+    p = np.empty(len(held.distances))
+    for inside, others in held.by_fold():
+        part = others if others.has_both_kinds else held
+        line = fit_log_odds(part, weights if part is held else weights[~inside])
+        p[inside] = probabilities(*line, held.distances[inside])
+    return {
+        "brier_score": float(np.average((p - held.similar) ** 2, weights=weights)),
+        "calibration_error": expected_calibration_error(held.similar, p, weights=weights),
+    }
+
+
 def judge_threshold(
     held: HeldOut, threshold: float, strategy: str, target: float | None, base_rate: float | None
 ) -> dict[str, Any]:
@@ -50,23 +93,20 @@ def judge_threshold(
     as there are points. (If no pair is wrong, all replicates are equal.)
     """
     accepted = np.zeros(len(held.distances), dtype=bool)
-    for inside, other in held.by_fold():
+    for inside, others in held.by_fold():
         chosen = threshold
-        if other.has_both_kinds:
+        if others.has_both_kinds:
             with suppress(ValueError):  # the others alone do not reach the target
-                chosen = decision_threshold(other, strategy, target, base_rate)
+                chosen = decision_threshold(others, strategy, target, base_rate)
         accepted[inside] = held.distances[inside] <= chosen
     base = held.share(base_rate)
     points, place = np.unique(held.rows, return_inverse=True)
-    place = place.reshape(-1, 2)
-    rng = default_rng(0)
-    n = len(points)
+    place, rng, n = place.reshape(-1, 2), np.random.default_rng(0), len(points)
     replicates = []
     for _ in range(_REPLICATES):
         times = np.bincount(rng.integers(n, size=n), minlength=n)
         weights = held.counts * times[place].prod(axis=1)
         replicates.append(_rates(accepted, held.similar, weights, base))
-    values = _rates(accepted, held.similar, held.counts, base)
     judged_by = {
         "recall": held.similar,
         "false_accept_rate": ~held.similar,
@@ -83,7 +123,7 @@ def judge_threshold(
                 np.array([replicate[name] for replicate in replicates]),
                 _count_independent(held.only(judged_by[name])),
             )
-            for name, value in values.items()
+            for name, value in _rates(accepted, held.similar, held.counts, base).items()
         },
     }
 
@@ -111,14 +151,9 @@ def _find_interval(value: float, replicates: Array, n: float) -> Interval:
     if np.isnan(value):  # the precision of nothing
         return value, 0.0, 1.0
     known = replicates[~np.isnan(replicates)]
-    low, high = (
-        np.percentile(known, [50 * (1 - _LEVEL), 50 * (1 + _LEVEL)]) if len(known) else (0, 1)
-    )
+    low, high = np.percentile(known, [2.5, 97.5]) if len(known) else (0, 1)
     z2 = _NORMAL_QUANTILE**2
     center = (value + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(value * (1 - value) * z2 / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n)
-    return (
-        value,
-        float(max(0.0, min(low, center - half))),
-        float(min(1.0, max(high, center + half))),
-    )
+    low, high = max(0.0, min(low, center - half)), min(1.0, max(high, center + half))
+    return value, float(low), float(high)

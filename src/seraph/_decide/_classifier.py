@@ -20,18 +20,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._marks import Marks, read_classes
+from .._mean import MeanMetric
 from .._points import to_memory
 from .._utils._directions import check_directions
+from .._utils._public import publish
 from .._utils._quantities import warn_of_quantity
 from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
 from .._utils._validation import as_numbers, check_choice
-from ._models import check_estimator, fit_model, from_device
-from ._rules import RULES, LabeledRows
-from .._seraph import SERAPH
+from ._models import check_estimator, count_rows, fit_model, from_device
+from ._rules import RULES, fit_rules, probabilities
 
 _NUMBERS = (int, float, np.number)
 # The learner checks the entries of X.
@@ -57,15 +58,14 @@ class MetricClassifier(
     estimator : estimator, optional
         Learner of a metric, such as :class:`seraph.SERAPH`, or a pipeline that ends in one.
         It is cloned, and gets the classes as 0, 1, ... and -1 for the unlabeled rows. None means
-        ``make_pipeline(StandardScaler(), SERAPH())``; pass ``SERAPH()`` for features that are
-        scaled already, such as pixels and embeddings.
-    rule : {"auto", "mean", "vote", "linear", "nearest"}, default="auto"
+        ``make_pipeline(StandardScaler(), MeanMetric())``; pass ``MeanMetric()`` for features that
+        are scaled already, such as pixels and embeddings.
+    rule : {"mean", "vote", "linear", "nearest"}, default="mean"
         Classifier in the learned space. "vote": each labeled row votes for its class, with the
-        weight ``exp(-d**2 / width_)``; the width maximizes the leave-one-out likelihood of the
-        labeled rows. "linear": logistic regression, with a mean variance of the rows of one.
-        "mean": the mean of these two probabilities. "nearest": the class of the nearest labeled
-        row. "auto" is "mean", which had the lowest errors and Brier scores on the data sets
-        for choosing (:doc:`/evidence`).
+        weight ``exp(-d**2 / width_)``; the width maximizes the leave-one-out likelihood. "linear":
+        logistic regression, with a mean variance of the rows of one. "mean": the mean of these two
+        probabilities, with the lowest errors and Brier scores on the data sets for choosing
+        (:doc:`/evidence`). "nearest": the class of the nearest labeled row.
 
     Attributes
     ----------
@@ -73,16 +73,13 @@ class MetricClassifier(
         The fitted learner or pipeline.
     classes_ : ndarray of shape (n_classes,)
         The classes, as in y.
-    points_ : ndarray of shape (n_labeled, n_dimensions)
-        The labeled rows in the learned space, less `center_`, over `scale_`.
-    codes_ : ndarray of int of shape (n_labeled,)
-        Their classes, as places in `classes_`.
-    center_ : ndarray of shape (n_dimensions,)
-        Mean of all rows in the learned space.
-    scale_ : float
-        Root of their mean variance there.
+    points_, codes_ : ndarray of shapes (n_labeled, n_dimensions) and (n_labeled,)
+        The labeled rows in the learned space, less `center_`, over `scale_`; and their classes, as
+        places in `classes_`.
+    center_, scale_ : ndarray of shape (n_dimensions,), and float
+        Mean of all rows in the learned space, and root of their mean variance there.
     width_ : float
-        Width of the vote: a vote has the weight ``exp(-d**2 / width_)`` at distance d.
+        Width of the vote.
     coef_, intercept_ : ndarray of shapes (n_classes, n_dimensions) and (n_classes,), or None
         The linear rule; None with the rules "vote" and "nearest".
     n_features_in_ : int
@@ -96,17 +93,16 @@ class MetricClassifier(
     >>> from sklearn.datasets import load_wine
     >>> from seraph import MetricClassifier
     >>> X, y = load_wine(return_X_y=True)
-    >>> some = np.full(len(y), -1)
-    >>> some[::6] = y[::6]
-    >>> classifier = MetricClassifier().fit(X, some)
+    >>> y[np.arange(len(y)) % 6 > 0] = -1  # 30 labels, 148 unlabeled rows
+    >>> classifier = MetricClassifier().fit(X, y)
     >>> classifier.predict(X[[1, 80, -2]])
     array([0, 1, 2])
-    >>> bool(classifier.score(X, y) > 0.9)
-    True
     >>> bool(classifier.predict_proba(X[[1]])[0, 0] > 0.8)
     True
     """
 
+    classes_: Array
+    points_: Array
     # With metadata routing, marks go to the learner without being asked for.
     __metadata_request__fit: ClassVar = {"marks": True}
 
@@ -114,18 +110,12 @@ class MetricClassifier(
         self,
         estimator: Any = None,
         *,
-        rule: Literal["auto", "mean", "vote", "linear", "nearest"] = "auto",
+        rule: Literal["mean", "vote", "linear", "nearest"] = "mean",
     ) -> None:
         self.estimator = estimator
         self.rule = rule
 
-    def fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike | None = None,
-        *,
-        marks: Marks | None = None,
-    ) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None) -> Self:
         """Learn the metric from all rows, and the rule from the labeled ones.
 
         Parameters
@@ -136,14 +126,9 @@ class MetricClassifier(
             Class labels; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
             Marks of the rows, for the learner.
-
-        Returns
-        -------
-        MetricClassifier
-            The fitted classifier.
         """
         if self.estimator is not None:
-            check_estimator("estimator", self.estimator)
+            check_estimator(self.estimator)
         check_choice("rule", self.rule, RULES)
         if y is None:
             raise ValueError(
@@ -159,7 +144,7 @@ class MetricClassifier(
                 f"{type(estimator).__name__} learns from numbers, not from classes: use it "
                 "before KNeighborsRegressor, or take another learner."
             )
-        labels, known = read_classes(y, _num_samples(X))
+        labels, known = read_classes(y, count_rows(X))
         warn_of_signs(labels, known)
         if not known.any():
             raise ValueError(
@@ -171,13 +156,9 @@ class MetricClassifier(
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)
-        rows = LabeledRows.of(_map_points(fitted, X), known, codes, self.rule)
+        rules = fit_rules(_map_points(fitted, X), known, codes, self.rule)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
-        self.estimator_ = fitted
-        self.classes_ = classes
-        self.points_, self.codes_, self.width_ = rows.points, rows.codes, rows.width
-        self.center_, self.scale_ = rows.center, rows.scale
-        self.coef_, self.intercept_ = rows.coef, rows.intercept
+        self.__dict__.update(estimator_=fitted, classes_=classes, **rules)
         return self
 
     def predict(self, X: ArrayLike) -> Array:
@@ -193,8 +174,8 @@ class MetricClassifier(
         ndarray of shape (n_samples,)
             Classes, as in `classes_`.
         """
-        shares = self.predict_proba(X)
-        return self.classes_[shares.argmax(axis=1)]
+        codes = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Compute the probability of each class.
@@ -209,23 +190,10 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
-        Z = self._check_and_map(X)
-        rows = LabeledRows(
-            center=self.center_,
-            scale=self.scale_,
-            points=self.points_,
-            codes=self.codes_,
-            width=self.width_,
-            coef=self.coef_,
-            intercept=self.intercept_,
-        )
-        return rows.probabilities(Z, self.rule)
+        return probabilities(self, self._check_and_map(X))
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to the learned space, as ``estimator_.transform`` does.
-
-        Rows of one class are near each other there. The rule is not part of the map; for class
-        probabilities, see ``predict_proba``.
 
         Parameters
         ----------
@@ -252,8 +220,6 @@ class MetricClassifier(
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the accuracy on the labeled rows; rows without a label do not count.
-
-        So cross-validation works on partly labeled data.
 
         Parameters
         ----------
@@ -283,7 +249,7 @@ class MetricClassifier(
 
     def _learner(self) -> Any:
         if self.estimator is None:
-            return make_pipeline(StandardScaler(), SERAPH())
+            return make_pipeline(StandardScaler(), MeanMetric())
         return self.estimator
 
     def __sklearn_tags__(self) -> Tags:
@@ -302,11 +268,11 @@ def _map_points(learner: Any, X: ArrayLike) -> Array:
 
 def _number_classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     """Return the classes of the `known` labels of `y`, and the class number of each."""
-    masked, some_missing = isinstance(y, np.ma.MaskedArray), len(known) < _num_samples(y)
-    if known.dtype.kind == "O" and (masked or not isinstance(y, np.ndarray) or some_missing):
+    if known.dtype.kind == "O" and not (type(y) is np.ndarray and len(known) == len(y)):
         # Labels may be of dtype object only because some are missing.
         kinds = {float if isinstance(label, _NUMBERS) else type(label) for label in known}
-        if kinds == {float} or (kinds == {str} and (masked or isinstance(y, list | tuple))):
+        in_list = isinstance(y, np.ma.MaskedArray | list | tuple)
+        if kinds == {float} or (kinds == {str} and in_list):
             plain = np.array(known.tolist())
             known = plain if plain.tolist() == known.tolist() else known  # no number is rounded
     try:
@@ -322,3 +288,6 @@ def _number_classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
     if not (known.dtype.kind == "O" and all(isinstance(label, Integral) for label in known)):
         check_classification_targets(known)  # it rejects integers beyond 64 bits
     return classes, codes
+
+
+publish(globals(), "seraph", ["MetricClassifier"])

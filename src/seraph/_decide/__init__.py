@@ -1,0 +1,11 @@
+"""From distances to decisions: are two rows alike, which class has a row, what to ask next.
+
+::
+
+    _pair_classifier  PairClassifier; _classifier  MetricClassifier, with the rules of _rules
+    _models           check and fit a learner, or a pipeline that ends in one
+    _folds            MarksKFold: no point is on both sides of a split
+    _held_out         distances of pairs whose points a metric has not seen
+    _threshold        thresholds and calibrated probabilities, chosen and judged on such pairs
+    _queries          query_pairs and query_rows
+"""
