@@ -217,10 +217,10 @@ class _Run:
         self.steps.append(step)
         elapsed = time.perf_counter() - self.started
         if self.learner.verbose:
-            gap = "" if step.gap is None else f"  gap {step.gap:.1e}"
+            estimate = "" if step.gap is None else f"  gap {step.gap:.1e}"
             print(
                 f"[{type(self.learner).__name__}] {len(self.steps)}/{self.learner.max_iter}  "
-                f"objective {step.objective:.6g}  rank {step.rank}{gap}  {elapsed:.1f} s",
+                f"objective {step.objective:.6g}  rank {step.rank}{estimate}  {elapsed:.1f} s",
                 flush=True,
             )
         if self.learner.callback is None:

@@ -122,9 +122,8 @@ class BlockPairs:
         n_blocks = -(-n // side)
         if partners is None:
             side = -(-n // n_blocks)  # so that little is padded
-        blocks = np.full(n_blocks * side, PADDING, dtype=np.int64)
-        blocks[:n] = codes
-        blocks = blocks.reshape(n_blocks, side)
+        blocks: Any = np.full((n_blocks, side), PADDING, dtype=np.int64)
+        blocks.reshape(-1)[:n] = codes
         shifts = tuple(range(n_blocks // 2 + 1)) if partners is None else (1,)
         at_once = _PAIRS_ON_GPU if on_gpu else _PAIRS_AT_ONCE
         tasks = _list_tasks(blocks, shifts, max(1, at_once // side**2), kind)

@@ -1,4 +1,4 @@
-"""The sum over blocks compiled by numba: the formulas of `_formulas` in one pass over each tile."""
+"""The sum over blocks compiled by numba: the formulas of `_formulas`, in one pass over a tile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model of a pair, equations (7) to (11) of Niu et al. (2012), as functions of ``t = d2 - eta``.
+"""The model of a pair, (7) to (11) of Niu et al. (2012), as functions of ``t = d2 - eta``.
 
 ``d2`` is the squared distance of the pair under the metric. The functions take arrays of numpy or
 torch; `_compiled` has the same formulas for numba.
@@ -77,7 +77,7 @@ def negative_entropy(t: AnyArray) -> tuple[Any, AnyArray]:
 
 
 def _sum_of_logs(factors: AnyArray) -> Any:
-    """Sum the logarithms of numbers in (1, 2]; on a CPU, of products, since logarithms are slow."""
+    """Sum the logarithms of numbers in (1, 2]; on a CPU, of products: logarithms are slow."""
     if library(factors) is np and factors.ndim > 1 and factors.shape[-2] <= _FACTORS:
         factors = np.multiply.reduce(factors, axis=-2, dtype=np.float64)
     return library(factors).sum(library(factors).log(factors), dtype=wide(factors))

@@ -76,7 +76,7 @@ def read_chunks(
         The arguments of `PointSet`. None for a collection that is not larger than the sample, or
         that has no more rows than features: it is brought into memory as a whole.
     """
-    import dask
+    from dask.delayed import delayed
 
     array = as_dask_array(X)
     if np.isnan(array.shape[0]):
@@ -88,14 +88,14 @@ def read_chunks(
     rows = np.union1d(sampled, labeled(n))
     edges = np.cumsum([0, *array.chunks[0]])
     places = np.searchsorted(rows, edges)
-    read = dask.delayed(_read_chunk)
+    read = delayed(_read_chunk)
     parts = [
         read(chunk, rows[places[k] : places[k + 1]] - edges[k])
         for k, chunk in enumerate(array.to_delayed().ravel())
     ]
     while len(parts) > 1:
         groups = [parts[start : start + _FAN_IN] for start in range(0, len(parts), _FAN_IN)]
-        parts = [dask.delayed(_merge)(group) for group in groups]
+        parts = [delayed(_merge)(group) for group in groups]
     moments, points = parts[0].compute()
     if not np.isfinite(moments.scatter).all():
         raise ValueError(
@@ -103,7 +103,7 @@ def read_chunks(
             "drop rows with missing values first, and scale large numbers."
         )
 
-    def take(wanted: Array | slice) -> Array:
+    def take(wanted: Any) -> Array:
         return points[np.searchsorted(rows, wanted)]
 
     frame = Frame.of_moments(moments, array.dtype.name)

@@ -36,7 +36,7 @@ class PointSet:
 
     shape: tuple[int, int]
     frame: Frame
-    take: Callable[[Array | slice], Any]
+    take: Callable[[Any], Any]
     dtype: np.dtype[Any]
     sampled: Array | None = None
 

@@ -8,13 +8,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from .. import _solvers as solvers
 from .._marks import PairLabels
 from .._points import principal_directions
+from .._solvers import low_rank
 from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_flag
 from ._definite import ZERO
+from ._lbfgs import lbfgs
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 from ._points import center_points
@@ -277,12 +278,12 @@ class _DissimilarDistances:
         weight = np.where(similar, 0.0, 0.5 / length)
         return float(np.vdot(weight, d2 + length**2)), weight
 
-    def by_metric(self, P: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, P: Array) -> tuple[float, Array]:
         value, gradient = self.sums.by_metric(self.X, P, self.term)
         gradient = gradient - self.lam * np.eye(len(gradient))
         return value - self.lam * float(np.vdot(P, P)), gradient
 
-    def by_factor(self, P: Array) -> tuple[float, Array]:
+    def value_and_factor_gradient(self, P: Array) -> tuple[float, Array]:
         value, half = self.sums.by_factor(self.X, P, self.term)
         return value - self.lam * float(np.vdot(P, P)), 2.0 * (half - self.lam * P)
 
@@ -324,10 +325,8 @@ def _full(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[A
             if gap <= tol or n_steps == max_iter:
                 return P, n_steps
             P = pull / math.sqrt(np.vdot(pull, pull))
-    found = solvers.low_rank(
-        objective, P, max_iter=max_iter - n_steps, tol=tol, callback=lambda step, P: None
-    )
-    return found.P, n_steps + len(found.steps)
+    result = low_rank(objective, P, max_iter=max_iter - n_steps, tol=tol)
+    return result.P, n_steps + len(result.steps)
 
 
 def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tuple[Array, int]:
@@ -342,7 +341,7 @@ def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tup
         return objective.lam * trace - value, objective.lam - gradient
 
     d = objective.n_features
-    found = solvers.lbfgs(
+    result = lbfgs(
         negative,
         np.full(d, 1.0 / d),
         max_iter=max_iter,
@@ -350,5 +349,5 @@ def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tup
         n_corrections=10,  # enough for one weight per feature
         nonnegative=True,
     )
-    used = found.x > 0.0
-    return np.diag(np.sqrt(found.x))[used], found.nit
+    used = result.x > 0.0
+    return np.diag(np.sqrt(result.x))[used], result.nit
