@@ -88,12 +88,12 @@ class SERAPH(MahalanobisLearner):
         metric changes by less than this in the Frobenius norm, as in the paper. For "em", also
         continue until the metric's relative change between two M-steps is this small.
     unlabeled_pairs : "auto", "all" or int, default="auto"
-        The unlabeled pairs to sum over. "auto" sums over all pairs up to 1,500 rows. Above,
-        each row meets 16 others before and after it in a random order, and above 20,000 rows
-        these are pairs of 20,000 rows, chosen at random; mean and covariance are those of all
-        rows, and all labeled pairs count. Sampled pairs are weighted so that the sum is right on
-        average (an incomplete U-statistic). "all" sums over all pairs. A number replaces the 16,
-        whatever the number of rows.
+        The unlabeled pairs to sum over. "auto" sums over all pairs below 1,000 rows. Above, it
+        samples about 128,000 pairs, in which each row has equally many partners, but at least 16
+        before and 16 after it in a random order. Above 20,000 rows, these are pairs of 20,000
+        rows chosen at random; mean and covariance are those of all rows, and all labeled pairs
+        count. Sampled pairs are weighted so that the sum is right on average (an incomplete
+        U-statistic). "all" sums over all pairs, and a number is that of partners after each row.
     warm_start : bool, default=False
         Start from the metric of the last fit.
     callback : callable, optional

@@ -37,9 +37,9 @@ class Roughness(Term):
             )
         return R
 
-    def value_and_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
+    def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the m x m gradient by the metric."""
-        return -float(((P @ self.R) * P).sum()), -self.R
+        return -((P @ self.R) * P).sum(), -self.R
 
     def at_scale(self, s: float) -> Self:
         """Return ``-<R / s, B>``."""

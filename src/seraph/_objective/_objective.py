@@ -34,13 +34,13 @@ class Objective:
     def value_and_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
         """Return the value at ``P'P`` and the m x m gradient by the metric."""
         values, gradients = zip(*(term.value_and_gradient(P) for term in self.terms), strict=True)
-        return sum(values), sum(gradients[1:], gradients[0])
+        return float(sum(values)), sum(gradients[1:], gradients[0])
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
         """Return the value at ``P'P`` and the r x m gradient by ``P``."""
         parts = (term.value_and_factor_gradient(P) for term in self.terms)
         values, gradients = zip(*parts, strict=True)
-        return sum(values), sum(gradients[1:], gradients[0])
+        return float(sum(values)), sum(gradients[1:], gradients[0])
 
     def m_step(self, P: AnyArray | None) -> Self:
         """Return the concave objective (11), whose q comes from ``P'P``; ``q = 0`` for None."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -36,16 +36,16 @@ class PairTerm(Term):
     weight: float
 
     @abstractmethod
-    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[float, float, AnyArray]:
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
         """Return the sum for the points `Z`, that of the derivatives, and ``Lap(W) Y``."""
 
-    def value_and_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
+    def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the m x m gradient by the metric."""
         value, _, product = self._sum(self._map(P), self.X)
         gradient = cast(self.X.T @ product, P)
         return self.weight * value, 0.5 * self.weight * (gradient + gradient.T)
 
-    def value_and_factor_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
+    def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the r x m gradient by ``P``."""
         Z = self._map(P)
         value, _, product = self._sum(Z, Z)
@@ -58,7 +58,7 @@ class PairTerm(Term):
     def slope(self, P: AnyArray) -> float:
         """Return the derivative by ``ln s``: the threshold is ``s eta``."""
         Z = self._map(P)
-        return -self.eta * self.weight * self._sum(Z, Z[:, :0])[1]
+        return -self.eta * self.weight * float(self._sum(Z, Z[:, :0])[1])
 
     def _map(self, P: AnyArray) -> AnyArray:
         return self.X @ cast(P, self.X).T
@@ -86,7 +86,7 @@ class UnlabeledPairs(PairTerm):
         """Return the term in the M-step after the metric ``P'P``."""
         return replace(self, pairs=replace(self.pairs, kind="m-step"), frozen=P)
 
-    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[float, float, AnyArray]:
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
         frozen = None if self.frozen is None else self._map(self.frozen)
         return sum_over_blocks(Z, Y, self.pairs, self.eta, frozen=frozen, mu=self.mu)
 
@@ -103,7 +103,7 @@ class ClassPairs(PairTerm):
 
     pairs: BlockPairs
 
-    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[float, float, AnyArray]:
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
         return sum_over_blocks(Z, Y, self.pairs, self.eta)
 
 
@@ -132,7 +132,7 @@ class MarkedPairs(PairTerm):
         """Return the term in the M-step after the metric ``P'P``."""
         return replace(self, is_m_step=True, frozen=P)
 
-    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[float, float, AnyArray]:
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
         frozen: AnyArray | bool | None = False if self.is_m_step else None
         if self.frozen is not None:
             frozen = self._map(self.frozen)

@@ -18,10 +18,10 @@ from ._pair_terms import ClassPairs, MarkedPairs, UnlabeledPairs
 from ._term import Term, Trace
 from ._triplets import Triplets
 
-# All pairs of up to this number of rows are summed. Beyond it, each row has this number of
-# partners after it and before it, and the unlabeled pairs are those of at most ROWS rows.
-# (benchmarks/speed.py measures the choice.)
-WHOLE, PARTNERS, ROWS = 1500, 16, 20_000
+# All pairs of fewer rows than WHOLE are summed. From there on, each row has partners after it and
+# before it: enough for PAIRS pairs, but at least PARTNERS. The unlabeled pairs are those of at most
+# ROWS rows. (benchmarks/speed.py measures the choice.)
+WHOLE, PAIRS, PARTNERS, ROWS = 1000, 128_000, 16, 20_000
 # Of more classified rows than this, pairs are sampled: as many similar and dissimilar ones for
 # each row.
 _MOST_CLASSIFIED, _CLASS_PARTNERS = 3000, 16
@@ -138,7 +138,7 @@ class _Source:
         The sample is weighted so that its sum is right on average: an incomplete U-statistic.
         """
         n, codes = len(self.points), self.labels.codes
-        partners = PARTNERS if choice == "auto" and n > WHOLE else None
+        partners = max(PARTNERS, PAIRS // n) if choice == "auto" and n >= WHOLE else None
         rows = None if choice == "all" else self.points.sampled
         if not isinstance(choice, str):
             partners = int(choice)

@@ -21,10 +21,13 @@ class Term(ABC):
     """
 
     @abstractmethod
-    def value_and_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
-        """Return the value at ``P'P`` and the symmetric m x m gradient G by the metric."""
+    def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
+        """Return the value at ``P'P`` and the symmetric m x m gradient G by the metric.
 
-    def value_and_factor_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
+        The value is a number, or a tensor with one number: a GPU need not wait for each term.
+        """
+
+    def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the r x m gradient by ``P``, which is ``2 P G``."""
         value, gradient = self.value_and_gradient(P)
         return value, 2.0 * P @ gradient
@@ -54,13 +57,13 @@ class Trace(Term):
 
     lam: float
 
-    def value_and_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
+    def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the m x m gradient by the metric."""
         xp = library(P)
         place = {} if xp.__name__ == "numpy" else {"device": P.device}
         return self._value(P), -self.lam * xp.eye(P.shape[1], dtype=P.dtype, **place)
 
-    def value_and_factor_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
+    def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the r x m gradient by ``P``."""
         return self._value(P), -2.0 * self.lam * P
 
@@ -70,7 +73,7 @@ class Trace(Term):
 
     def slope(self, P: AnyArray) -> float:
         """Return the derivative by ``ln s``."""
-        return -self._value(P)
+        return -float(self._value(P))
 
-    def _value(self, P: AnyArray) -> float:
-        return -self.lam * float((P * P).sum())
+    def _value(self, P: AnyArray) -> Any:
+        return -self.lam * (P * P).sum()

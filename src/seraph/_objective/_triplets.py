@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -52,23 +53,23 @@ class Triplets(Term):
         )
         return cls(X, near, far)
 
-    def value_and_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
+    def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the m x m gradient by the metric."""
         value, w = self._value_and_weights(self.X @ cast(P, self.X).T)
         return value, cast(self.X.T @ self._times_laplacian(w, self.X), P)
 
-    def value_and_factor_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
+    def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the r x m gradient by ``P``."""
         Z = self.X @ cast(P, self.X).T
         value, w = self._value_and_weights(Z)
         return value, 2.0 * cast(self._times_laplacian(w, Z).T @ self.X, P)
 
-    def _value_and_weights(self, Z: AnyArray) -> tuple[float, AnyArray]:
+    def _value_and_weights(self, Z: AnyArray) -> tuple[Any, AnyArray]:
         far, near = self.far.incidence @ Z, self.near.incidence @ Z
         u = (far * far).sum(-1) - (near * near).sum(-1)
         xp = library(u)
         log_p = xp.clip(u, None, 0.0) - xp.log1p(xp.exp(-xp.abs(u)))
-        return float(log_p.sum()), probability(u)
+        return log_p.sum(), probability(u)
 
     def _times_laplacian(self, w: AnyArray, Y: AnyArray) -> AnyArray:
         far = self.far.transposed @ (w[:, None] * (self.far.incidence @ Y))

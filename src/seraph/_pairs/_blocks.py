@@ -1,7 +1,7 @@
 """Sums over the pairs of blocks of rows, for arrays of numpy and torch.
 
 Blocks of equally many rows are arranged on a circle, and block a meets the blocks a + s for some
-shifts s. All shifts give all pairs. One shift of rows in random order is a balanced sample, in
+shifts s. All shifts give all pairs. A few shifts of rows in random order are a balanced sample, in
 which each row has as many partners::
 
     block   0    1    2    3    4         shift 0: the pairs within each block
@@ -37,12 +37,12 @@ from ._formulas import (
 # entropy or with the q of a frozen metric; or only these, with q = 1 for equal classes.
 Kind = Literal["entropy", "m-step", "classes"]
 
-# Rows of a block where all pairs are summed; fewer where the points are few.
-_SIDE, _SMALL_SIDE, _SMALL = 128, 64, 600
+# Rows of a block where all pairs are summed; fewer where the points are few, more on a GPU.
+_SIDE, _SMALL_SIDE, _SMALL, _SIDE_ON_GPU = 128, 64, 600, 1024
 # Pairs in memory at once: few enough for a CPU's cache, many enough for a GPU.
 _PAIRS_AT_ONCE, _PAIRS_ON_GPU = 1 << 14, 1 << 24
-# numba, if it is installed, takes over from this number of pairs: compiling takes a few seconds.
-_COMPILED_PAIRS = 300_000
+# numba, if it is installed, takes over from this number of pairs: compiling takes six seconds.
+_COMPILED_PAIRS = 1_000_000
 # From this number of pairs on, several threads are worth their start.
 _THREADED_PAIRS = 1 << 18
 
@@ -116,15 +116,18 @@ class BlockPairs:
         on_gpu = xp is not np and like.device.type != "cpu"
         if partners is not None and 2 * partners >= n - 1:
             partners = None  # there are no more pairs than these
-        side = partners
-        if side is None:
-            side = _SMALL_SIDE if n <= _SMALL else _SIDE
+        side = _SIDE_ON_GPU if on_gpu else _SMALL_SIDE if n <= _SMALL else _SIDE
+        n_shifts = 1
+        if partners is not None:
+            n_shifts = -(-partners // _SMALL_SIDE)
+            side = -(-partners // n_shifts)
         n_blocks = -(-n // side)
         if partners is None:
             side = -(-n // n_blocks)  # so that little is padded
         blocks: Any = np.full((n_blocks, side), PADDING, dtype=np.int64)
         blocks.reshape(-1)[:n] = codes
-        shifts = tuple(range(n_blocks // 2 + 1)) if partners is None else (1,)
+        every = tuple(range(n_blocks // 2 + 1))
+        shifts = every if partners is None else every[1 : n_shifts + 1]
         at_once = _PAIRS_ON_GPU if on_gpu else _PAIRS_AT_ONCE
         tasks = _list_tasks(blocks, shifts, max(1, at_once // side**2), kind)
         if xp is not np:
@@ -212,7 +215,7 @@ def sum_over_blocks(
     *,
     frozen: AnyArray | None = None,
     mu: float = 0.0,
-) -> tuple[float, float, AnyArray]:
+) -> tuple[Any, Any, AnyArray]:
     """Sum the terms of the pairs of blocks.
 
     Parameters
@@ -232,7 +235,7 @@ def sum_over_blocks(
 
     Returns
     -------
-    value, slope : float
+    value, slope : float, or a tensor with one number
         Sums of the terms and of their derivatives.
     product : array of shape (n, k)
         ``Lap(W) Y``.
@@ -251,7 +254,7 @@ def sum_over_blocks(
         value, slope = value + other[0], slope + other[1]
         product += other[2]
     rows = product.shape[0] * product.shape[1]
-    return float(value), float(slope), product.reshape(rows, Y.shape[1])[: len(Y)]
+    return value, slope, product.reshape(rows, Y.shape[1])[: len(Y)]
 
 
 def _map(work: Any, parts: list[Any]) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -57,7 +58,7 @@ def sum_over_list(
     unlabeled: float = 0.0,
     frozen: AnyArray | bool | None = None,
     mu: float = 0.0,
-) -> tuple[float, float, AnyArray]:
+) -> tuple[Any, Any, AnyArray]:
     """Sum the terms of listed pairs; see `sum_over_blocks`.
 
     Parameters
@@ -81,7 +82,7 @@ def sum_over_list(
             more = terms.sum()
         value, W = value + unlabeled * more, W + unlabeled * part
     product = pairs.transposed @ (W[:, None] * (pairs.incidence @ Y))
-    return float(value), float(W.sum()), product
+    return value, W.sum(), product
 
 
 def _margins(pairs: ListedPairs, Z: AnyArray, eta: float) -> AnyArray:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
+from sklearn.utils.random import sample_without_replacement
 
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
@@ -54,7 +55,8 @@ def choose_rows(n: int, most: float, seed: Any) -> Array | None:
     """
     if n <= most:
         return None
-    return np.sort(check_random_state(seed).permutation(n)[: int(most)])
+    rows: Array = sample_without_replacement(n, int(most), random_state=seed)
+    return np.sort(rows)
 
 
 def read_points(

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from ._psd import AnyArray, dot, norm
+from ._psd import AnyArray, dot, inner, norm
 
 # Number of steps that are kept. Nocedal and Wright (2006), section 7.2, recommend 3 to 20; memory
 # is no concern for a factor, and more steps need fewer sums over pairs.
@@ -41,14 +41,13 @@ class Curvature:
 
     def __init__(self) -> None:
         # Steps, the decrease of the gradient along them, and the inner product of the two.
-        self.pairs: deque[tuple[AnyArray, AnyArray, float]] = deque(maxlen=CORRECTIONS)
+        self.pairs: deque[tuple[AnyArray, AnyArray, Any]] = deque(maxlen=CORRECTIONS)
         self.clear: Callable[[], None] = self.pairs.clear
 
     def learn(self, move: AnyArray, change: AnyArray) -> None:
         """Record that the gradient fell by `change` along the step `move`."""
-        product = dot(move, change)
-        if product > _LEAST_COSINE * norm(move) * norm(change) > 0.0:
-            self.pairs.append((move, change, product))
+        if dot(move, change) > _LEAST_COSINE * norm(move) * norm(change) > 0.0:
+            self.pairs.append((move, change, inner(move, change)))
 
     def step(self, slope: AnyArray, length: float) -> AnyArray:
         """Return the quasi-Newton step; the first is along the gradient and of this length."""
@@ -56,21 +55,23 @@ class Curvature:
             return slope * (length / norm(slope))
         step, shares = 1.0 * slope, []
         for move, change, product in reversed(self.pairs):
-            share = dot(move, step) / product
+            share = inner(move, step) / product
             step -= share * change
             shares.append(share)
         _, change, product = self.pairs[-1]
-        step *= product / dot(change, change)
+        step *= product / inner(change, change)
         for (move, change, product), share in zip(self.pairs, reversed(shares), strict=True):
-            step += (share - dot(change, step) / product) * move
+            step += (share - inner(change, step) / product) * move
         return step
 
     def turn(self, rows: AnyArray) -> None:
         """Multiply all steps from the left by the matrix that the factor was multiplied by."""
         turned = [(rows @ move, rows @ change) for move, change, _ in self.pairs]
+        products = [float(inner(move, change)) for move, change in turned]
         self.clear()
-        for move, change in turned:
-            self.learn(move, change)
+        for (move, change), product in zip(turned, products, strict=True):
+            if product > 0.0:
+                self.pairs.append((move, change, product))
 
 
 def backtrack(

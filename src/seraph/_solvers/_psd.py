@@ -18,9 +18,14 @@ _RANK_TOLERANCE = 1e-10
 _LARGE = 256
 
 
+def inner(a: AnyArray, b: AnyArray) -> Any:
+    """Return the inner product of two arrays; of tensors a tensor, for which no GPU waits."""
+    return np.vdot(a, b) if library(a) is np else (a * b).sum()
+
+
 def dot(a: AnyArray, b: AnyArray) -> float:
-    """Return the inner product of two arrays."""
-    return float(np.vdot(a, b)) if library(a) is np else float((a * b).sum())
+    """Return the inner product of two arrays as a number."""
+    return float(inner(a, b))
 
 
 def norm(a: AnyArray) -> float:
