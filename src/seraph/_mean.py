@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -9,14 +10,14 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Bunch, gen_batches
+from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import _num_samples
 
 from ._learner import MahalanobisLearner, MetricLearner
-from ._marks import Marks, aligned_marks
-from ._points import is_chunked, map_rows
+from ._marks import Marks, PairLabels, aligned_marks
+from ._objective import ROWS
+from ._points import PointSet, read_points, to_memory
 from ._seraph import SERAPH
 from ._utils._eigen import eigh, svd
 from ._utils._public import publish
@@ -27,9 +28,6 @@ from .classic import ITML, LRML
 from .classic._learner import ClassicLearner, check_components
 
 Named = list[tuple[str, Any]]
-
-# Mapped numbers in memory at once: 32 MB.
-_AT_ONCE = 1 << 22
 
 
 def _default_learners() -> Named:
@@ -131,30 +129,36 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
             The fitted learner.
         """
         learners, weights = self._check_parameters()
-        points: Any = X if is_chunked(X) else self._check_points(X)
-        m = points.shape[1]
-        check_components(self.n_components, m)
-        if marks is not None or isinstance(y, Marks):
-            y, marks = aligned_marks(X, _num_samples(X), y, marks)
+        labels = cache(lambda n: PairLabels.of(X, n, y, marks, required=False))
+        points = read_points(
+            X,
+            type(self).__name__,
+            labeled=lambda n: np.flatnonzero(labels(n).is_labeled),
+            most=ROWS,
+            seed=0,
+        )
+        check_components(self.n_components, points.shape[1])
+        y, marks = aligned_marks(X, len(points), y, marks)
         arguments = self._route_marks(learners, y, marks)
         fitted = [
-            (name, clone(learner).fit(X, y, **arguments[name]) if name in arguments else None)
+            (name, _fit(learner, X, y, arguments[name], points) if name in arguments else None)
             for name, learner in learners
         ]
-        factors = [np.empty((0, m)) if one is None else _factor(name, one) for name, one in fitted]
-        if is_chunked(X):
-            total, variances, dtype = _total_variances_of_chunks(X, factors)
-        else:
-            (total, variances), dtype = _total_variances(points, factors), points.dtype
+        factors = [
+            np.empty((0, points.shape[1])) if learner is None else _factor(name, learner)
+            for name, learner in fitted
+        ]
+        variances = np.array([points.frame.total_variance(P) for P in factors])
         is_used = variances > 0.0
         _warn_of_zero([name for (name, _), used in zip(fitted, is_used, strict=True) if not used])
         weights = np.where(is_used, weights, 0.0)
         weights /= weights.sum() or 1.0
-        lengths = np.sqrt(weights * total) / np.sqrt(np.where(is_used, variances, 1.0))
+        total = float(np.square(points.frame.std).sum())
+        lengths = np.sqrt(weights * total / np.where(is_used, variances, 1.0))
         stack = np.vstack([length * P for length, P in zip(lengths, factors, strict=True)])
         return self._set_learned(
             X,
-            _orthogonal_rows(stack)[: self.n_components].astype(dtype),
+            _orthogonal_rows(stack)[: self.n_components].astype(points.dtype),
             learners_=[fitted[k] for k in np.flatnonzero(is_used)],
             weights_=weights[is_used],
         )
@@ -299,39 +303,14 @@ def _factor(name: str, learner: Any) -> Array:
     return (vectors * np.sqrt(np.maximum(values, 0.0))).T
 
 
-def _total_variances(X: Array, factors: list[Array]) -> tuple[float, Array]:
-    """Return the total variance of the points, and that under each factor."""
-    m, stack = X.shape[1], np.vstack(factors)
-    is_wide = len(stack) >= m  # then the covariance is no larger than the factors
-    first = X[0].astype(np.float64)  # less this row, at most log10(n) digits cancel
-    total, mean, products = 0.0, np.zeros(m), np.zeros(())
-    for batch in gen_batches(len(X), max(1, _AT_ONCE // m)):
-        D = X[batch] - first
-        Z = D if is_wide else D @ stack.T
-        total += float(np.vdot(D, D)) / len(X)
-        mean = mean + D.sum(axis=0) / len(X)
-        products = products + Z.T @ Z / len(X)
-    center = mean if is_wide else stack @ mean
-    C = products - np.outer(center, center)
-    if is_wide:
-        variances = [np.vdot(P @ C, P) for P in factors]
-    else:
-        variances = [part.sum() for part in _split(np.diag(C), factors)]
-    return total - float(mean @ mean), np.array(variances)
-
-
-def _total_variances_of_chunks(X: Any, factors: list[Array]) -> tuple[float, Array, Any]:
-    """Do the same chunk by chunk; return the type of the points, too."""
-    stack = np.vstack([np.eye(X.shape[1]), *factors])
-    mapped = map_rows(X, lambda rows: rows @ stack.T, width=len(stack))
-    variance = np.asarray(mapped.astype(np.float64).var(axis=0))
-    total, *others = (part.sum() for part in _split(variance, [stack[: X.shape[1]], *factors]))
-    return float(total), np.array(others), mapped.dtype
-
-
-def _split(values: Array, factors: list[Array]) -> list[Array]:
-    """Split numbers, one for each row of the factors."""
-    return np.split(values, np.cumsum([len(P) for P in factors])[:-1])
+def _fit(learner: Any, X: Any, y: Any, arguments: dict[str, Any], points: PointSet) -> Any:
+    """Fit a copy of a learner; a classic one gets the rows of a dask collection in memory."""
+    rows = points.in_memory
+    if rows is not None and not isinstance(learner, SERAPH):
+        X, y = points.take(rows), None if y is None else np.asarray(to_memory(y))[rows]
+        if arguments.get("marks") is not None:
+            arguments = arguments | {"marks": arguments["marks"][rows]}
+    return clone(learner).fit(X, y, **arguments)
 
 
 def _orthogonal_rows(P: Array) -> Array:

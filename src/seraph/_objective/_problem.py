@@ -19,8 +19,8 @@ from ._term import Term, Trace
 from ._triplets import Triplets
 
 # All pairs of fewer rows than WHOLE are summed. From there on, each row has partners after it and
-# before it: enough for PAIRS pairs, but at least PARTNERS. The unlabeled pairs are those of at most
-# ROWS rows. (benchmarks/speed.py measures the choice.)
+# before it: enough for PAIRS pairs, but at least PARTNERS. Above ROWS rows, a sample of the rows is
+# used. (benchmarks/speed.py measures the choice.)
 WHOLE, PAIRS, PARTNERS, ROWS = 1000, 128_000, 16, 20_000
 # Of more classified rows than this, pairs are sampled: as many similar and dissimilar ones for
 # each row.

@@ -107,7 +107,7 @@ def read_chunks(
         return points[np.searchsorted(rows, wanted)]
 
     frame = Frame.of_moments(moments, array.dtype.name)
-    return (n, m), frame, take, array.dtype, sampled
+    return (n, m), frame, take, array.dtype, sampled, rows
 
 
 def _read_chunk(chunk: Any, rows: Array) -> tuple[Moments, Array]:

@@ -147,6 +147,11 @@ class Frame:
         """Turn a factor on the user's features into one on these coordinates."""
         return (P if self.basis is None else P @ self.basis) * self.unit
 
+    def total_variance(self, P: Array) -> float:
+        """Return the total variance of the points under ``P'P``, P on the user's features."""
+        Q = self.from_features(P.astype(np.float64, copy=False))
+        return float(np.vdot(Q @ self.covariance, Q))
+
     @computed_once
     def principal_axes(self) -> tuple[Array, Array]:
         """Variances along the principal directions, the smallest first, and these as columns."""

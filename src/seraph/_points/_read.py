@@ -33,6 +33,9 @@ class PointSet:
         Type of the points, float32 or float64.
     sampled : ndarray of int or None
         The rows that the unlabeled pairs are sampled from; None for all.
+    in_memory : ndarray of int or None
+        The rows of a dask collection that `take` has: the sampled and the labeled ones; None for
+        all.
     """
 
     shape: tuple[int, int]
@@ -40,6 +43,7 @@ class PointSet:
     take: Callable[[Any], Any]
     dtype: np.dtype[Any]
     sampled: Array | None = None
+    in_memory: Array | None = None
 
     def __len__(self) -> int:
         return self.shape[0]
