@@ -70,8 +70,8 @@ def by_scipy(F, P):
 def test_the_solvers_agree_with_each_other_and_with_scipy_where_the_problem_is_concave(small, step):
     F, frame = step_of(small, step)
     expected = by_scipy(F, first(frame))
-    for name, close in {"low-rank": 1e-8, "spg": 1e-8, "projected-gradient": 1e-6}.items():
-        result = run(name, F, first(frame), max_iter=3000, tol=1e-9)
+    for name, close in {"low-rank": 1e-8, "spg": 1e-8, "projected-gradient": 1e-4}.items():
+        result = run(name, F, first(frame), max_iter=1000, tol=1e-9)
         assert result.value == pytest.approx(expected, rel=close)
         assert result.value == pytest.approx(F.value_and_gradient(result.P)[0], rel=1e-12)
 
