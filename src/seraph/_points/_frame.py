@@ -30,7 +30,8 @@ class Moments(NamedTuple):
             return cls._of_tensor(X)
         total = cls(0, np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2))
         for start in range(0, len(X), _ROWS):
-            rows = X[start : start + _ROWS].astype(np.float64)
+            # (In one order in memory, so that a frame gives the bits of an array.)
+            rows = X[start : start + _ROWS].astype(np.float64, order="C")
             mean = rows.mean(axis=0)
             rows -= mean
             total = total.merge(cls(len(rows), mean, rows.T @ rows))
@@ -106,7 +107,7 @@ class Frame:
         """Make the frame of points that are no more than the features."""
         mean = X.mean(axis=0, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            points = X - mean
+            points = np.subtract(X, mean, order="C")
             squares = np.einsum("ij,ij->j", points, points) / len(X)
             unit = float(np.sqrt(2.0 * squares.sum()))
         size = float(np.abs(mean).max(initial=0.0))
@@ -132,7 +133,8 @@ class Frame:
     def apply(self, X: Any) -> Any:
         """Map points to these coordinates, in their own precision and on their device."""
         if library(X) is np:
-            points = (X - self.mean.astype(X.dtype)) / X.dtype.type(self.unit)
+            points = np.subtract(X, self.mean.astype(X.dtype), order="C")
+            points /= X.dtype.type(self.unit)
             return points if self.basis is None else points @ self.basis.astype(X.dtype)
         torch = library(X)
         place = {"dtype": X.dtype, "device": X.device}
