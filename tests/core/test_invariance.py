@@ -30,8 +30,8 @@ SETTINGS = st.sampled_from(
         {"unlabeled_pairs": 3},
     ]
 )
-# What a fit of few rows may go through: it repeats up to rounding errors, from any order of rows.
-DIRECT = st.sampled_from([{}, {"mu": 0.0}, {"gamma": 1.0}, {"n_components": 1}])
+# Those whose metric depends on rounding errors by no more than these.
+DIRECT = st.sampled_from([{}, {"mu": 0.0}, {"n_components": 1}])
 SAME_FORMS = ("columns first", "every second row and column", "from the end", "read-only", "list")
 FRAMES = ("objects", "other bytes first", "pandas", "pandas Float64", "polars")
 

@@ -11,7 +11,7 @@ from sklearn.utils import check_array, check_random_state
 
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
-from ._arrays import FLOATS, is_chunked, is_tensor, to_memory
+from ._arrays import FLOATS, check_range, is_chunked, is_tensor, to_memory
 from ._dask import read_chunks
 from ._frame import Frame, Moments
 
@@ -96,6 +96,9 @@ def read_points(
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             moments = Moments.of(array)
+        tiny = np.finfo(np.float64).tiny
+        if not tiny <= np.trace(moments.scatter) < np.inf:  # squares vanish or overflow
+            check_range(to_memory(array))
         frame = Frame.of_moments(moments, dtype.name)
     return PointSet((n, m), frame, array.__getitem__, dtype, choose_rows(n, most, seed))
 
