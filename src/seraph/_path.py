@@ -95,6 +95,11 @@ def seraph_path(
         zero = to_solver(np.zeros((0, problem.frame.n_coordinates)), problem.like)
         gradient = to_memory(problem.objective(0.0).value_and_gradient(zero)[1])
         largest = float(eigvalsh(gradient)[-1]) * problem.frame.unit**2
+        if largest <= 0.0:
+            raise ValueError(
+                "The metric is zero whatever lam is: no dissimilar pair asks for distances, or all "
+                "points are equal. Add dissimilar pairs or labels of another class."
+            )
         for _ in range(_MOST_GROWTHS):
             if len(fit.run(largest)[0].P) == 0:
                 break

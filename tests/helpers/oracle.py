@@ -59,6 +59,29 @@ def objective(X, A, known, *, eta=1.0, mu=0.0, lam=0.0, q=None, triplets=()):
     return total
 
 
+def pair_sums(Z, Y, eta, counts, q=None):
+    """Value, slope and ``Lap(W) Y`` of a sum over the pairs i < j, one row after the other.
+
+    ``counts[i, j]`` is how often a pair counts, and ``q[i, j]`` how likely it is similar; without
+    `q` the term of each pair is minus its entropy.
+    """
+    value, slope, product = 0.0, 0.0, np.zeros(Y.shape)
+    for i in range(len(Z)):
+        t = np.sum((Z[i] - Z[i + 1 :]) ** 2, axis=1) - eta
+        p, count = expit(-t), counts[i, i + 1 :]
+        phi, w = -entropy(t), p * (1 - p) * t
+        if q is not None:
+            similar = q[i, i + 1 :]
+            phi = similar * log_expit(-t) + (1 - similar) * log_expit(t)
+            w = p - similar
+        value += count @ phi
+        slope += count @ w
+        apart = (count * w)[:, np.newaxis] * (Y[i] - Y[i + 1 :])
+        product[i] += apart.sum(axis=0)
+        product[i + 1 :] -= apart
+    return value, slope, product
+
+
 def numeric_gradient(f, M, h=1e-6):
     """Central differences of f by the entries of M."""
     gradient = np.zeros_like(M)

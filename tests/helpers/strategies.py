@@ -552,8 +552,7 @@ def parameters():
                 ),
                 "n_components": st.sampled_from([None, 1, 2, 5]),
                 "tol": st.sampled_from([0, 1e-9, 1e-5, 0.1, 10.0]),
-                "unlabeled_pairs": st.sampled_from(["all", 1, 20, 0.01, 0.5, 1.0]),
-                "backend": st.sampled_from(["auto", "numpy", "numba", "torch"]),
+                "unlabeled_pairs": st.sampled_from(["auto", "all", 1, 5, 1000]),
                 "n_jobs": st.sampled_from([None, 2, -1]),
             }
         ),

@@ -1,58 +1,88 @@
-"""L-BFGS with our settings: shapes, stopping and bounds."""
+"""Curvature and the line search: exact on quadratics, and which shares of a step are tried."""
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+import torch
 
-from seraph._solvers import lbfgs
+from seraph._solvers import Curvature, backtrack
 
-
-def valley(P):
-    """The function of Rosenbrock for each row of two numbers: minimum 0 at 1."""
-    x, y = P.T
-    value = np.sum((1.0 - x) ** 2 + 100.0 * (y - x**2) ** 2)
-    gradient = [-2.0 * (1.0 - x) - 400.0 * x * (y - x**2), 200.0 * (y - x**2)]
-    return float(value), np.transpose(gradient)
+SUFFICIENT = 1e-4
 
 
-def never(P, value):
-    return False
+@pytest.mark.parametrize("library", [np.asarray, torch.as_tensor], ids=["numpy", "torch"])
+def test_a_quadratic_function_is_maximized_in_as_many_steps_as_it_has_curvatures(rng, library):
+    bend, top = np.linspace(1.0, 5.0, 4), rng.normal(size=(2, 2))
+    x, curvature = library(np.zeros((2, 2))), Curvature()
+    bend, top = library(bend.reshape(2, 2)), library(top)
+
+    def slope(x):
+        return bend * (top - x)
+
+    for _ in range(6):
+        move = curvature.step(slope(x), length=0.1)
+        share = float((move * slope(x)).sum() / (bend * move * move).sum())  # an exact line search
+        curvature.learn(share * move, slope(x) - slope(x + share * move))
+        x = x + share * move
+        if float(abs(slope(x)).max()) < 1e-12:
+            break
+    np.testing.assert_allclose(np.asarray(x), np.asarray(top), atol=1e-9)
 
 
-def test_the_minimum_has_the_shape_of_the_start():
-    found = lbfgs(valley, np.zeros((3, 2)), max_iter=500, is_done=never)
-    assert_allclose(found.x, np.ones((3, 2)), atol=1e-6)
+def test_the_curvature_turns_with_the_factor(rng):
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    one, other = Curvature(), Curvature()
+    for _ in range(5):
+        move = rng.normal(size=(3, 2))
+        change = move * [1.0, 2.0] + 0.1 * rng.normal(size=(3, 2))
+        one.learn(move, change)
+        other.learn(turn @ move, turn @ change)
+    slope = rng.normal(size=(3, 2))
+    one.turn(turn)
+    np.testing.assert_allclose(one.step(turn @ slope, 1.0), other.step(turn @ slope, 1.0))
 
 
-def test_it_stops_where_it_is_told_to():
-    values = []
-
-    def below_one_half(P, value):
-        assert P.shape == (1, 2)
-        assert value == valley(P)[0]
-        values.append(value)
-        return value < 0.5
-
-    found = lbfgs(valley, np.array([[-1.0, 1.0]]), max_iter=500, is_done=below_one_half)
-    assert found.nit == len(values)
-    assert min(values[:-1]) >= 0.5 > values[-1] > 1e-3
+def test_a_step_along_which_the_slope_rises_is_not_learned():
+    curvature = Curvature()
+    curvature.learn(np.ones(2), -np.ones(2))
+    curvature.learn(np.ones(2), np.zeros(2))
+    curvature.learn(np.array([1.0, 0.0]), np.array([1e-12, 1.0]))
+    assert not curvature.pairs
 
 
-def test_it_stops_after_max_iter_iterations():
-    assert lbfgs(valley, np.zeros((1, 2)), max_iter=3, is_done=never).nit == 3
+def along(function, slope):
+    """A function of one number, with its slope at 0, as `backtrack` takes it; and its trials."""
+    tried = []
+
+    def at(x):
+        tried.append(float(x[0]))
+        return function(x[0]), len(tried)
+
+    return at, np.zeros(1), np.ones(1), function(0.0), slope, tried
 
 
-@pytest.mark.parametrize(("ftol", "success"), [(0.0, False), (0.1, True)])
-def test_a_small_fall_of_the_value_counts_as_success_if_asked_for(ftol, success):
-    found = lbfgs(valley, np.array([[-1.0, 1.0]]), max_iter=5, is_done=never, ftol=ftol)
-    assert found.success == success
+@pytest.mark.parametrize("cut", [0.1, 0.5])
+@pytest.mark.parametrize("bend", [0.3, 4.0, 700.0, 1e6])
+def test_the_accepted_share_rises_enough_and_the_one_before_did_not(bend, cut):
+    at, start, move, value, slope, tried = along(lambda x: x - 0.5 * bend * x * x, 1.0)
+    share, there, n_trials = backtrack(at, start, move, value, slope, shortest=1e-9, least_cut=cut)
+    assert there == at(start + share * move)[0] >= value + SUFFICIENT * share * slope
+    assert n_trials == len(tried) - 1
+    for before in tried[: n_trials - 1]:
+        assert before - 0.5 * bend * before**2 < SUFFICIENT * before
+    ratios = np.divide(tried[1:n_trials], tried[: n_trials - 1])
+    assert np.all((cut * (1 - 1e-12) <= ratios) & (ratios <= 0.5))
 
 
-def test_numbers_stay_at_least_zero():
-    bottom = np.array([-1.0, 2.0])
+def test_infinities_and_nan_count_as_no_rise():
+    at, start, move, value, slope, _ = along(
+        lambda x: 2.0 * x - x * x if x < 0.1 else (-np.inf if x > 0.5 else np.nan), 2.0
+    )
+    share, there, _ = backtrack(at, start, move, value, slope, shortest=1e-9)
+    assert share < 0.1
+    assert there > 0.0
 
-    def bowl(x):
-        return float(np.sum((x - bottom) ** 2)), 2.0 * (x - bottom)
 
-    found = lbfgs(bowl, np.ones(2), max_iter=50, is_done=never, nonnegative=True)
-    assert_allclose(found.x, [0.0, 2.0])
+def test_a_direction_of_descent_has_no_share():
+    at, start, move, value, slope, tried = along(lambda x: -x, 1.0)
+    assert backtrack(at, start, move, value, slope, shortest=1e-3, least_cut=0.5) is None
+    assert min(tried) >= 1e-3

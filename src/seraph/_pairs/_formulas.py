@@ -14,8 +14,9 @@ import numpy as np
 # An ndarray or a Tensor.
 AnyArray = Any
 
-# A pair at this t has no term: exp(-t) is 0 in any precision, and so are values and derivatives.
-FAR = 1e4
+# A pair at this t has no term: exp(-t) is 0, and so are values and derivatives. It is farther than
+# any pair of points can be, also where the threshold is large.
+FAR = 1e30
 # This number of factors in (1, 2] can be multiplied without overflow, in double precision.
 _FACTORS = 1000
 # The code of a row of unknown class, and of a row that only fills the last block.

@@ -44,7 +44,9 @@ class ListedPairs:
             matrix = sparse.csr_array((signs.astype(like.dtype), (lines, columns)), shape=shape)
             return cls(matrix, matrix.T.tocsr(), q.astype(like.dtype), weights.astype(like.dtype))
         place = {"dtype": like.dtype, "device": like.device}
-        tensor = xp.sparse_coo_tensor(np.stack([lines, columns]), signs, shape, **place)
+        indices = np.stack([lines, columns])
+        # (Without a word about the checks, torch warns that it does not check.)
+        tensor = xp.sparse_coo_tensor(indices, signs, shape, check_invariants=False, **place)
         q, weights = (xp.as_tensor(a, **place) for a in (q, weights))
         return cls(tensor.coalesce(), tensor.t().coalesce(), q, weights)
 

@@ -80,6 +80,7 @@ def read_chunks(
 
     array = as_dask_array(X)
     if np.isnan(array.shape[0]):
+        array = array.copy()  # the user's collection stays as it is
         array.compute_chunk_sizes()
     n, m = array.shape
     sampled = choose(n)
@@ -118,4 +119,5 @@ def _read_chunk(chunk: Any, rows: Array) -> tuple[Moments, Array]:
 
 def _merge(parts: list[tuple[Moments, Array]]) -> tuple[Moments, Array]:
     moments, points = zip(*parts, strict=True)
-    return reduce(Moments.merge, moments), np.concatenate(points)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return reduce(Moments.merge, moments), np.concatenate(points)

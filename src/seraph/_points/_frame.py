@@ -10,7 +10,7 @@ import numpy as np
 from .._pairs import library
 from .._utils._eigen import eigh
 from .._utils._typing import Array, computed_once
-from ._arrays import check_unit, principal_directions, to_memory
+from ._arrays import check_range, check_unit, principal_directions, to_memory
 
 # Rows at a time whose moments are computed: few enough that a copy stays in the cache.
 _ROWS = 1 << 12
@@ -30,7 +30,8 @@ class Moments(NamedTuple):
             return cls._of_tensor(X)
         total = cls(0, np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2))
         for start in range(0, len(X), _ROWS):
-            rows = X[start : start + _ROWS].astype(np.float64)
+            # (In one order in memory, so that a frame gives the bits of an array.)
+            rows = X[start : start + _ROWS].astype(np.float64, order="C")
             mean = rows.mean(axis=0)
             rows -= mean
             total = total.merge(cls(len(rows), mean, rows.T @ rows))
@@ -93,8 +94,9 @@ class Frame:
         with np.errstate(over="ignore", invalid="ignore"):
             covariance = moments.scatter / moments.n
             variance = float(np.trace(covariance))
-        size = float(np.abs(moments.mean).max(initial=0.0))
-        if variance <= len(covariance) * (8.0 * np.finfo(np.float64).eps * size) ** 2:
+            size = np.abs(moments.mean).max(initial=0.0)
+            rounding = len(covariance) * (8.0 * np.finfo(np.float64).eps * size) ** 2
+        if np.isfinite(variance) and variance <= rounding:
             variance, covariance = 0.0, np.zeros_like(covariance)  # all points are equal
         unit = float(np.sqrt(2.0 * variance)) or 1.0
         check_unit(unit if np.isfinite(unit) else np.inf, dtype_name)
@@ -104,16 +106,17 @@ class Frame:
     @classmethod
     def of_span(cls, X: Array) -> Frame:
         """Make the frame of points that are no more than the features."""
-        mean = X.mean(axis=0, dtype=np.float64)
+        X = np.ascontiguousarray(X)  # so that a frame gives the bits of an array
+        check_range(X)
         with np.errstate(over="ignore", invalid="ignore"):
-            points = X - mean
+            mean = X.mean(axis=0, dtype=np.float64)
+            points = np.subtract(X, mean, order="C")
             squares = np.einsum("ij,ij->j", points, points) / len(X)
             unit = float(np.sqrt(2.0 * squares.sum()))
         size = float(np.abs(mean).max(initial=0.0))
         if unit <= 8.0 * np.finfo(X.dtype).eps * size * np.sqrt(X.shape[1]) and (X[0] == X).all():
             points, squares, unit = np.zeros_like(points), np.zeros_like(squares), 0.0
         unit = unit or 1.0
-        check_unit(unit if np.isfinite(unit) else np.inf, X.dtype.name)
         _, lengths, directions = principal_directions(points / unit)
         covariance = np.diag(lengths**2 / len(X))
         return cls(mean, unit, covariance, directions.T, np.sqrt(squares))
@@ -132,7 +135,8 @@ class Frame:
     def apply(self, X: Any) -> Any:
         """Map points to these coordinates, in their own precision and on their device."""
         if library(X) is np:
-            points = (X - self.mean.astype(X.dtype)) / X.dtype.type(self.unit)
+            points = np.subtract(X, self.mean.astype(X.dtype), order="C")
+            points /= X.dtype.type(self.unit)
             return points if self.basis is None else points @ self.basis.astype(X.dtype)
         torch = library(X)
         place = {"dtype": X.dtype, "device": X.device}

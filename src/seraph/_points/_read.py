@@ -12,7 +12,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
-from ._arrays import FLOATS, is_chunked, is_tensor, to_memory
+from ._arrays import FLOATS, check_range, is_chunked, is_tensor, to_memory
 from ._dask import read_chunks
 from ._frame import Frame, Moments
 
@@ -102,6 +102,9 @@ def read_points(
     else:
         with np.errstate(over="ignore", invalid="ignore"):
             moments = Moments.of(array)
+        tiny = np.finfo(np.float64).tiny
+        if not tiny <= np.trace(moments.scatter) < np.inf:  # squares vanish or overflow
+            check_range(to_memory(array))
         frame = Frame.of_moments(moments, dtype.name)
     return PointSet((n, m), frame, array.__getitem__, dtype, choose_rows(n, most, seed))
 

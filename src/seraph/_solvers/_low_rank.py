@@ -30,6 +30,9 @@ _SHORTEST = 1e-6
 _ZERO_TRACE = 1e-4
 # Slopes below this, a few hundred times the machine epsilon, are rounding errors.
 _LOWEST_SLOPE = 1e-13
+# The search stalls after this number of iterations in which neither the value rises beyond its
+# rounding error nor the slope falls below _LESS times the lowest so far.
+_IDLE_ITERATIONS, _LESS = 15, 0.7
 
 
 class Point(NamedTuple):
@@ -111,6 +114,7 @@ class _Search:
         self.steps: list[Step] = []
         self.point = self._evaluate(P)
         self.known_gap: float | None = None
+        self.highest, self.lowest, self.n_idle = self.point.value, self.point.slope, 0
 
     @property
     def is_over(self) -> bool:
@@ -141,7 +145,7 @@ class _Search:
         """Run L-BFGS with this number of rows; return where it ends, and whether it stalled."""
         look_at, looked = _FIRST_LOOK * self.tol, len(self.steps)
         while len(self.point.P) and not self.is_over and self.point.slope > self.slope_tol:
-            if not self._step():
+            if not self._step() or self.n_idle >= _IDLE_ITERATIONS:
                 return self._certify(), True
             if len(self.steps) % _TIDY == 0:
                 self._tidy()
@@ -198,7 +202,11 @@ class _Search:
         return there.value, there
 
     def _report(self, length: float) -> None:
-        gap = max(self.point.slope, self.known_gap or 0.0)
+        value, slope = self.point.value, self.point.slope
+        rises = value > self.highest + self.objective.rounding * abs(value)
+        self.n_idle = 0 if rises or slope < _LESS * self.lowest else self.n_idle + 1
+        self.highest, self.lowest = max(value, self.highest), min(slope, self.lowest)
+        gap = max(slope, self.known_gap or 0.0)
         self.steps.append(Step(self.point.value, len(self.point.P), length, gap))
         self.callback(self.steps[-1], self.point.P)
 
@@ -259,7 +267,7 @@ class _Search:
             if self._is_as_good(there.value, certificate.value):
                 pad = xp.concatenate([xp.eye(len(P)), xp.zeros((count, len(P)))])
                 self.curvature.turn(_like(pad, P))
-                self.point = there
+                self.point, self.n_idle = there, 0
                 return True
             length /= 2.0
         return False

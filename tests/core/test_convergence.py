@@ -1,0 +1,155 @@
+"""`converged_` is true if and only if the certificate holds; small problems always get there."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from seraph import SERAPH, seraph_path
+from seraph._solvers import optimality_gap
+
+TOL = 1e-3  # of SERAPH
+
+
+def small_problem(seed):
+    """Make a few points of one to four features in random units, some with random labels."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(8, 30)), int(rng.integers(1, 5))
+    X = rng.normal(size=(n, m)) * rng.choice([0.3, 1, 3], size=m)
+    n_labeled, y = int(rng.integers(4, n)), np.full(n, -1)
+    y[:n_labeled] = rng.integers(0, 3, size=n_labeled)
+    return X, y, float(rng.choice([0.1, 1.0, 3.0]))
+
+
+# In the first nine some rows of the best factor are much shorter than others.
+@pytest.mark.parametrize("seed", [1, 31, 80, 192, 220, 226, 271, 276, 493, *range(300, 340)])
+def test_small_problems_converge_also_along_a_path(seed):
+    X, y, lam = small_problem(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of labels of one kind, and of rank 0
+        warnings.simplefilter("error", ConvergenceWarning)
+        learner = SERAPH(lam=lam).fit(X, y)
+        gaps = seraph_path(X, y, lams=[10 * lam, lam])[2]
+    assert learner.converged_
+    assert max(learner.optimality_gap_, *gaps) <= TOL
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_direction_and_an_outlier_converge(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 3)), np.full(40, -1)
+    y[:10] = rng.integers(0, 2, size=10)
+    X[y == 1] += 1.0
+    X[-1] = 1e3
+    learner = SERAPH(n_components=1).fit(X, y)
+    assert learner.converged_
+    with pytest.warns(UserWarning, match="rank 0"):
+        nothing = SERAPH(lam=1e9).fit(X, y)
+    assert learner.objective_ > nothing.objective_ + 0.1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_metric_vanishes_where_lam_says_it_does(seed):
+    rng = np.random.default_rng(1000 + seed)
+    X, y = rng.normal(size=(30, 4)), np.r_[rng.integers(0, 2, size=10), np.full(20, -1)]
+    lam_max = seraph_path(X, y, learner=SERAPH(mu=0.0), n_lams=2)[0][0]
+    for factor in (1.001, 1.01):
+        with pytest.warns(UserWarning, match="rank 0"):
+            learner = SERAPH(lam=factor * lam_max, mu=0.0).fit(X, y)
+        assert learner.converged_
+        assert len(learner.components_) == 0
+    learner = SERAPH(lam=0.99 * lam_max, mu=0.0).fit(X, y)
+    assert learner.converged_
+    assert len(learner.components_) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*rank 0")
+def test_one_feature_with_a_weak_signal_converges():
+    for seed in range(5000, 5050):
+        rng = np.random.default_rng(seed)
+        y = np.r_[rng.integers(0, 2, size=12), np.full(8, -1)]
+        X = rng.normal(size=(20, 1)) + 0.3 * (y == 1)[:, np.newaxis]
+        learner = SERAPH().fit(X, y)
+        assert learner.converged_, seed
+        assert learner.optimality_gap_ <= TOL
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e5, 4.5e5])
+def test_in_single_precision_the_gap_is_true_far_from_the_origin(rng, offset):
+    X = rng.normal(size=(100, 5))
+    y = np.where(np.arange(100) < 20, X[:, 0] > 0, -1)
+    X = (X + offset).astype(np.float32)
+    learner = SERAPH().fit(X, y)
+    problem = SERAPH()._prepare(X.astype(np.float64), y, None, None).problem
+    F = problem.objective("auto")
+    P = problem.frame.from_features(learner.components_.astype(np.float64))
+    assert optimality_gap(P, F.value_and_gradient(P)[1], F.scale) <= 1.1 * TOL
+
+
+@pytest.mark.parametrize("unit", [1e-320, 1e-200, 1e-162, 1e155, 1e200, 1e306])
+@pytest.mark.parametrize("offset", [0.0, 1.0])
+@pytest.mark.parametrize("m", [3, 30])
+def test_units_beyond_all_range_are_refused(rng, unit, offset, m):
+    X, y = rng.normal(size=(30, m)) + offset, np.arange(30) % 2
+    for fit in (SERAPH().fit, seraph_path):
+        with pytest.raises(ValueError, match="divide X by this distance"):
+            fit(unit * X, y)
+
+
+@pytest.mark.parametrize("unit", [1e-44, 1e-36, 1e36])
+def test_units_beyond_single_precision_are_refused(rng, unit):
+    X, y = (unit * rng.normal(size=(30, 3))).astype(np.float32), np.arange(30) % 2
+    with pytest.raises(ValueError, match="and float32 has room for"):
+        SERAPH().fit(X, y)
+
+
+@pytest.mark.parametrize(("unit", "dtype"), [(1e-149, float), (1e149, float), (1e-30, "f4")])
+def test_extreme_units_work(rng, unit, dtype):
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    plain, scaled = (SERAPH().fit((u * X).astype(dtype), y) for u in (1.0, unit))
+    assert scaled.converged_
+    P, Q = plain.components_.astype(float), unit * scaled.components_.astype(float)
+    np.testing.assert_allclose(Q.T @ Q, P.T @ P, rtol=1e-4, atol=1e-5)
+
+
+def test_where_rounding_is_the_limit_the_warning_says_so():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=500)
+    X = (rng.normal(size=(3, 20))[y] + rng.normal(size=(500, 20))).astype(np.float32)
+    y = np.where(np.arange(500) < 60, y, -1)
+    with pytest.warns(ConvergenceWarning, match="pass X in float64") as caught:
+        learner = SERAPH(tol=1e-9, max_iter=3000).fit(X, y)
+    assert "max_iter" not in str(caught[-1].message)
+    assert not learner.converged_
+    assert learner.n_iter_ < 300
+    assert learner.optimality_gap_ < 1e-5
+    # Both ways out that the warning names lead out. A warning would be an error here.
+    assert SERAPH(tol=1e-5).fit(X, y).converged_
+    assert SERAPH(tol=1e-7).fit(X.astype(np.float64), y).converged_
+
+
+@pytest.mark.parametrize("n", [150, 2000])
+def test_the_gap_that_is_shown_falls_to_tol_only_at_the_end(n):
+    rng = np.random.default_rng(1)
+    y = rng.integers(3, size=n)
+    X = 1.5 * rng.normal(size=(3, 5))[y] + rng.normal(size=(n, 5))
+    states = []
+    learner = SERAPH(callback=states.append).fit(X, np.where(np.arange(n) < 40, y, -1))
+    gaps = np.array([state.gap for state in states])
+    assert np.all(gaps[:-1] > TOL)
+    assert learner.optimality_gap_ <= TOL
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_small_problems_converge_in_single_precision(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=200)
+    X = 0.4 * rng.normal(size=(2, 256))[y] + rng.normal(size=(200, 256))
+    partial = np.where(np.arange(200) < 40, y, -1)
+    double = SERAPH(lam=0.1 * SERAPH(max_iter=1000).fit(X, partial).lam_, max_iter=1000)
+    single = clone(double).fit(X.astype(np.float32), partial)
+    assert single.converged_ == double.fit(X, partial).converged_
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)

@@ -1,0 +1,163 @@
+"""Where the points are: numpy, numba, torch and dask find the same metric, on any number of cores."""
+
+import dask.array as da
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+
+from seraph import SERAPH, KernelSERAPH, Marks
+from seraph._pairs import _blocks
+from tests.helpers.quick import few
+
+PLACES = {
+    "numba": np.asarray,
+    "torch": torch.as_tensor,
+    "dask": lambda X: da.from_array(X, chunks=(len(X) // 7 + 1, 3)),
+}
+
+
+def table(n, m=5, n_labels=40):
+    """Four classes, sorted by class, with a few labels."""
+    rng = np.random.default_rng(0)
+    classes = np.sort(rng.integers(4, size=n))
+    X = 1.5 * rng.normal(size=(4, m))[classes] + rng.normal(size=(n, m)) + 3.0
+    y = np.full(n, -1)
+    known = np.linspace(0, n - 1, n_labels).astype(int)
+    y[known] = classes[known]
+    return X, y
+
+
+def assert_same_metric(learner, expected, close=1e-10):
+    assert learner.objective_ == pytest.approx(expected.objective_, rel=close)
+    A, B = (one.get_mahalanobis_matrix() for one in (expected, learner))
+    np.testing.assert_allclose(B, A, rtol=0, atol=close * np.abs(A).max())
+    assert learner.components_.dtype == expected.components_.dtype
+
+
+@pytest.mark.parametrize("n", [500, 1_999, 6_000, 30_000])
+def test_the_metric_does_not_depend_on_the_place(n, monkeypatch):
+    X, y = table(n)
+    monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", np.inf)
+    expected = SERAPH().fit(X, y)
+    assert expected.converged_
+    for place, convert in PLACES.items():
+        monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", 0 if place == "numba" else np.inf)
+        learner = SERAPH().fit(convert(X), y)
+        assert_same_metric(learner, expected)
+        assert learner.n_iter_ == expected.n_iter_
+
+
+def test_nor_does_it_of_many_labels(monkeypatch):
+    X, y = table(3_500, n_labels=3_200)
+    expected = SERAPH().fit(X, y)
+    for place in ("torch", "dask"):
+        assert_same_metric(SERAPH().fit(PLACES[place](X), y), expected)
+
+
+SETTINGS = [
+    {},
+    {"solver": "em"},
+    {"gamma": 0.5},
+    {"solver": "spg"},
+    {"solver": "projected-gradient", "max_iter": 20},
+    {"n_components": 1},
+    {"manifold": 0.01},
+    {"unlabeled_pairs": 5},
+]
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("m", [3, 70])
+@pytest.mark.filterwarnings("ignore:SERAPH has not converged")
+def test_tensors_give_the_metric_of_arrays_for_every_model(setting, m):
+    X, y = table(60, m, n_labels=15)
+    marks = Marks(
+        [[1, 2], [3, 50], [7, 9]], [1, 0.2, 0], weights=[1, 2, 0.5],
+        triplets=[[5, 6, 40], [11, 12, 55]], rows=60,
+    )  # fmt: skip
+    expected = SERAPH(**setting).fit(X, y, marks=marks)
+    learner = SERAPH(**setting).fit(torch.as_tensor(X), y, marks=marks)
+    assert_same_metric(learner, expected, close=1e-7)
+    assert learner.kappa_ == pytest.approx(expected.kappa_, rel=1e-7)
+
+
+TENSORS = {
+    "float32": (lambda X: X.float(), np.float32),
+    "whole numbers": (lambda X: (5 * X).round().long(), np.float64),
+    "with a gradient": (lambda X: X.requires_grad_(), np.float64),
+    "half": (lambda X: X.half(), np.float32),
+    "bfloat16": (lambda X: X.bfloat16(), np.float32),
+}
+
+
+@pytest.mark.parametrize("kind", TENSORS)
+def test_a_tensor_is_only_read_and_its_metric_is_that_of_its_numbers(kind):
+    convert, dtype = TENSORS[kind]
+    X, y = table(80)
+    points = convert(torch.as_tensor(X))
+    before = points.detach().clone()
+    learner = SERAPH(tol=1e-5).fit(points, y)
+    assert torch.equal(points.detach(), before)
+    expected = SERAPH(tol=1e-5).fit(before.double().numpy().astype(dtype), y)
+    assert learner.components_.dtype == dtype
+    assert_same_metric(learner, expected, close=1e-3 if dtype == np.float32 else 1e-9)
+
+
+def test_a_tensor_is_mapped_to_a_tensor_of_its_type():
+    X, y = table(80)
+    learner = SERAPH().fit(X, y)
+    for dtype in (torch.float32, torch.float64, torch.int64):
+        points = torch.as_tensor(X).to(dtype)
+        mapped = learner.transform(points)
+        assert mapped.dtype == (torch.float64 if dtype == torch.int64 else dtype)
+        np.testing.assert_allclose(mapped, learner.transform(points.numpy()), rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match="features"):
+        learner.transform(torch.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("kind", ["float32", "with a gradient"])
+def test_a_kernel_is_computed_in_memory_wherever_the_points_are(kind):
+    X, y = table(80)
+    points = TENSORS[kind][0](torch.as_tensor(X))
+    learner = KernelSERAPH().fit(points, y)
+    expected = KernelSERAPH().fit(points.detach().numpy(), y)
+    np.testing.assert_array_equal(learner.learner_.components_, expected.learner_.components_)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_file_gives_the_same_metric_as_the_array(kind, tmp_path):
+    X, y = table(120)
+    np.save(tmp_path / "X.npy", X.astype(kind))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    learner = SERAPH(unlabeled_pairs=5)
+    from_file = learner.fit(mapped, y).components_
+    np.testing.assert_array_equal(learner.fit(X.astype(kind), y).components_, from_file)
+    assert from_file.dtype == (np.float64 if kind == np.float64 else np.float32)
+
+
+@pytest.mark.parametrize(("n", "parameters"), [(700, {}), (4_000, {"gamma": 1.0})])
+@pytest.mark.parametrize("compiled", few([True, False], bool))
+def test_threads_give_the_same_metric(n, parameters, compiled, monkeypatch):
+    monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
+    monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", 0 if compiled else np.inf)
+    X, y = table(n)
+    one, *others = (SERAPH(n_jobs=n_jobs, **parameters).fit(X, y) for n_jobs in (None, 2, -1))
+    for learner in others:
+        assert_same_metric(learner, one)
+
+
+def test_single_precision_is_nearly_double(monkeypatch):
+    for n in (500, 6_000):
+        X, y = table(n)
+        double, single = (SERAPH(tol=1e-4).fit(X.astype(kind), y) for kind in ("f8", "f4"))
+        assert single.components_.dtype == np.float32
+        assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
+        A, B = double.get_mahalanobis_matrix(), single.get_mahalanobis_matrix()
+        np.testing.assert_allclose(B, A, atol=3e-3 * A.max())
+
+
+def test_a_fit_repeats_bit_for_bit():
+    X, y = table(4_000)
+    one = SERAPH(n_jobs=2).fit(X, y)
+    np.testing.assert_array_equal(clone(one).fit(X, y).components_, one.components_)

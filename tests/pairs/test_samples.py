@@ -1,0 +1,78 @@
+"""Samples of pairs: balanced, without repetition, and right on average whatever the order."""
+
+import numpy as np
+import pytest
+
+from seraph._pairs import BlockPairs, ListedPairs, sample_class_pairs, sum_over_list
+from seraph._pairs._blocks import sum_over_blocks
+from tests.helpers.oracle import pair_sums
+
+
+def adjacency(n, partners):
+    """Which rows meet: at t = 0 each pair of an M-step with q = 0 has the derivative 1/2."""
+    pairs = BlockPairs.make(np.full(n, -1), "m-step", partners, like=np.zeros((n, 1)))
+    laplacian = sum_over_blocks(np.zeros((n, 1)), np.eye(n), pairs, 0.0)[2]
+    return np.diag(np.diag(laplacian)) - laplacian
+
+
+@pytest.mark.parametrize(("n", "partners"), [(96, 16), (60, 1), (90, 30), (100, 16), (97, 47)])
+def test_each_row_meets_as_many_others_and_no_pair_is_met_twice(n, partners):
+    meets = 2.0 * adjacency(n, partners)
+    assert set(np.unique(meets)) == {0.0, 1.0}
+    degrees = meets.sum(axis=1)
+    missing = -n % partners  # rows of the last block, whose neighbors have fewer partners
+    assert degrees.max() == 2 * partners
+    assert degrees.min() == 2 * partners - missing
+    assert np.sum(degrees < 2 * partners) <= 2 * partners * (missing > 0)
+
+
+def orders():
+    """Rows in orders that mislead a sample of neighbors: points, and classes."""
+    rng = np.random.default_rng(0)
+    codes = np.repeat([0, 1, 2], [30, 50, 10])
+    X = rng.normal(size=(90, 2)) + 2.0 * rng.normal(size=(3, 2))[codes]
+    by_norm = np.argsort(np.linalg.norm(X, axis=1))
+    twice = np.repeat(np.arange(45), 2)
+    return {
+        "by class": (X, codes),
+        "by norm": (X[by_norm], codes[by_norm]),
+        "repeated rows": (X[twice], codes[twice]),
+        "many small classes": (X, np.arange(90) % 40),
+    }
+
+
+@pytest.mark.parametrize("order", orders())
+def test_a_sample_of_the_pairs_of_classes_is_right_on_average(order):
+    X, codes = orders()[order]
+    n = len(X)
+    similar = np.equal.outer(codes, codes) * 1.0
+    value, slope, product = pair_sums(X, X, 1.0, np.ones((n, n)), similar)
+    exact = np.r_[value, slope, product.ravel()]
+    samples = []
+    for seed in range(200):
+        pairs, q, weights = sample_class_pairs(codes, 3, np.random.RandomState(seed))
+        assert np.all(q == similar[tuple(pairs.T)])
+        kinds = [weights[q == kind].sum() for kind in (1, 0)]
+        n_similar = (similar.sum() - n) / 2
+        assert kinds == pytest.approx([n_similar, n * (n - 1) / 2 - n_similar])
+        listed = ListedPairs.make(pairs, q, weights, n, like=X)
+        value, slope, product = sum_over_list(X, X, listed, 1.0)
+        samples.append(np.r_[value, slope, product.ravel()])
+    error = np.std(samples, axis=0, ddof=1) / np.sqrt(len(samples))
+    assert 0.0 < error[0] < 0.03 * abs(exact[0])
+    # (Five standard errors, since there are 182 numbers.)
+    assert np.all(np.abs(np.mean(samples, axis=0) - exact) <= 5.0 * error + 1e-9)
+
+
+def test_small_classes_are_not_sampled_and_no_pair_of_a_class_is_there_twice():
+    codes = np.repeat(np.arange(30), 7)
+    pairs, q, weights = sample_class_pairs(codes, 3, np.random.RandomState(0))
+    similar = {tuple(sorted(pair)) for pair in pairs[q == 1].tolist()}
+    assert len(similar) == np.sum(q == 1) == 30 * 21
+    assert np.all(weights[q == 1] == 1.0)
+
+
+def test_one_class_has_no_dissimilar_pair():
+    _, q, weights = sample_class_pairs(np.zeros(50, dtype=int), 4, np.random.RandomState(0))
+    assert np.all(q == 1)
+    assert weights.sum() == pytest.approx(50 * 49 / 2)

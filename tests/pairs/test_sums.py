@@ -1,0 +1,171 @@
+"""Sums over pairs beside the oracle: every term, library, precision and size of blocks."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import expit
+
+from seraph._pairs import BlockPairs, ListedPairs, _blocks, sum_over_blocks, sum_over_list
+from tests.helpers.oracle import pair_sums
+
+ETA, MU = 1.3, 0.4
+SIZES = [1, 2, 63, 64, 65, 129, 601]  # around the edges of small blocks, and of large ones
+# The kind of the pairs, and whether the q of an M-step comes from another metric.
+KINDS = {
+    "entropy": ("entropy", False),
+    "first m-step": ("m-step", False),
+    "m-step": ("m-step", True),
+    "classes": ("classes", False),
+}
+EVERY_KIND = pytest.mark.parametrize("name", KINDS)
+BOTH_TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
+
+
+@pytest.fixture(params=["numpy", "numba", "torch"])
+def convert(request, monkeypatch):
+    """Make arrays of a library, which then computes the sums, however few the pairs are."""
+    compiled = 0 if request.param == "numba" else np.inf
+    monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", compiled)
+    return torch.as_tensor if request.param == "torch" else np.asarray
+
+
+def check(sums, expected, dtype):
+    value, slope, product = expected[0], expected[1], np.asarray(expected[2])
+    close = 1e-10 if dtype == np.float64 else 3e-5
+    size = max(np.abs(product).max(initial=0.0), abs(value), 1.0)
+    assert sums[0] == pytest.approx(value, rel=close, abs=close)
+    assert sums[1] == pytest.approx(slope, rel=close, abs=close * size)
+    assert np.asarray(sums[2]).dtype == dtype
+    np.testing.assert_allclose(np.asarray(sums[2]), product, rtol=0, atol=close * size)
+
+
+def squared_distances(Z):
+    return np.sum((Z[:, np.newaxis] - Z) ** 2, axis=2)
+
+
+def expected_sums(Z, Y, codes, name, old, meets=1.0):
+    """The sums of the oracle; `meets` says how often each pair counts."""
+    known = np.logical_and.outer(codes >= 0, codes >= 0)
+    q = {
+        "entropy": None,
+        "first m-step": np.zeros(known.shape),
+        "m-step": expit(-(1 + MU) * (squared_distances(old) - ETA)),
+        "classes": np.equal.outer(codes, codes) * 1.0,
+    }[name]
+    return pair_sums(Z, Y, ETA, meets * (known if name == "classes" else ~known), q)
+
+
+def sums_over(Z, Y, codes, name, old, convert, dtype, partners=None, n_jobs=1):
+    kind, has_frozen = KINDS[name]
+    Z, Y, old = (convert(a.astype(dtype)) for a in (Z, Y, old))
+    pairs = BlockPairs.make(codes, kind, partners, like=Z, n_jobs=n_jobs)
+    return sum_over_blocks(Z, Y, pairs, ETA, frozen=old if has_frozen else None, mu=MU)
+
+
+def table(rng, n, order="scattered"):
+    """Points, an array to multiply, another metric's points, and classes of a part of the rows."""
+    codes = rng.integers(-1, 3, n)
+    if order == "classified first":
+        codes = codes[np.argsort(codes < 0, kind="stable")]
+    return 0.8 * rng.normal(size=(n, 3)), rng.normal(size=(n, 4)), rng.normal(size=(n, 2)), codes
+
+
+@cache
+def case(name, n, order):
+    """A table, and the sums of the oracle over it."""
+    Z, Y, old, codes = table(np.random.default_rng(n), n, order)
+    return (Z, Y, codes, name, old), expected_sums(Z, Y, codes, name, old)
+
+
+@EVERY_KIND
+@BOTH_TYPES
+def test_all_pairs_give_the_sums_of_the_oracle(convert, name, dtype):
+    for n in SIZES:
+        for order in ("scattered", "classified first"):
+            data, expected = case(name, n, order)
+            check(sums_over(*data, convert, dtype), expected, dtype)
+
+
+@EVERY_KIND
+@pytest.mark.parametrize(("n", "partners"), [(4, 1), (50, 7), (129, 16), (130, 64), (40, 30)])
+def test_sampled_pairs_give_the_sums_of_the_oracle(rng, convert, name, n, partners):
+    Z, Y, old, codes = table(rng, n)
+    block, n_blocks = np.arange(n) // partners, -(-n // partners)
+    meets = np.isin((block[:, np.newaxis] - block) % n_blocks, [1, n_blocks - 1]) * 1.0
+    if 2 * partners >= n - 1:
+        meets = np.ones((n, n))
+    sums = sums_over(Z, Y, codes, name, old, convert, np.float64, partners)
+    check(sums, expected_sums(Z, Y, codes, name, old, meets), np.float64)
+
+
+@EVERY_KIND
+@pytest.mark.parametrize(("rank", "width"), [(0, 2), (2, 0), (0, 0)])
+def test_a_metric_of_rank_zero_and_a_product_without_columns_have_sums(convert, name, rank, width):
+    Z, Y, old, codes = table(np.random.default_rng(0), 70)
+    Z, Y = Z[:, :rank], Y[:, :width]
+    sums = sums_over(Z, Y, codes, name, old, convert, np.float64)
+    check(sums, expected_sums(Z, Y, codes, name, old), np.float64)
+
+
+@EVERY_KIND
+@pytest.mark.parametrize("partners", [None, 16])
+def test_threads_give_the_same_sums(rng, convert, name, partners, monkeypatch):
+    monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
+    Z, Y, old, codes = table(rng, 601)
+    one, *others = (
+        sums_over(Z, Y, codes, name, old, convert, np.float64, partners, n_jobs)
+        for n_jobs in (1, 2, 3, 1000)
+    )
+    for sums in others:
+        check(sums, one, np.float64)
+
+
+@pytest.mark.parametrize("distance", [1e2, 1e4, 1e8])
+def test_similar_points_are_pulled_together_from_any_distance(convert, distance):
+    Z = np.array([[0.0], [distance], [1.0]])
+    codes = np.array([0, 0, -1])
+    sums = sums_over(Z, Z, codes, "classes", Z, convert, np.float64)
+    check(sums, (ETA - distance**2, -1.0, np.array([[distance], [-distance], [0.0]])), np.float64)
+
+
+@pytest.mark.parametrize("partners", [None, 9])
+@pytest.mark.parametrize("kind", ["entropy", "classes"])
+def test_the_number_of_pairs_is_that_of_the_terms(rng, kind, partners):
+    for n in (2, 65, 130):
+        Z, Y, old, codes = table(rng, n)
+        pairs = BlockPairs.make(codes, kind, partners, like=Z)
+        # At threshold 0 and rank 0, each term of a pair is the same number.
+        value = sum_over_blocks(Z[:, :0], Y, pairs, 0.0)[0]
+        assert value == pytest.approx(-np.log(2) * pairs.n_pairs, rel=1e-12)
+
+
+# Listed pairs
+
+
+@pytest.fixture
+def listed(rng):
+    """Pairs of 30 points, how likely each is similar, and weights."""
+    i, j = np.triu_indices(30, 1)
+    chosen = rng.permutation(len(i))[:100]
+    q = np.r_[np.ones(40), np.zeros(40), rng.uniform(size=20)]
+    return np.column_stack([i, j])[chosen], q, rng.uniform(0.0, 3.0, size=100)
+
+
+@BOTH_TYPES
+@pytest.mark.parametrize("unlabeled", [0.0, -0.7])
+@pytest.mark.parametrize("name", ["entropy", "first m-step", "m-step"])
+def test_listed_pairs_give_the_sums_of_the_oracle(rng, listed, convert, dtype, name, unlabeled):
+    pairs, q, weights = listed
+    Z, Y, old, _ = table(rng, 30)
+    counts, similar, ones = np.zeros((3, 30, 30))
+    counts[tuple(pairs.T)], similar[tuple(pairs.T)], ones[tuple(pairs.T)] = weights, q, 1.0
+    parts = [pair_sums(Z, Y, ETA, counts, similar)]
+    unknown = expected_sums(Z, Y, np.full(30, -1), name, old, ones)
+    parts.append(tuple(unlabeled * part for part in unknown))
+    frozen = {"entropy": None, "first m-step": False, "m-step": convert(old.astype(dtype))}[name]
+    Z, Y = convert(Z.astype(dtype)), convert(Y.astype(dtype))
+    made = ListedPairs.make(pairs, q, weights, 30, like=Z)
+    sums = sum_over_list(Z, Y, made, ETA, unlabeled=unlabeled, frozen=frozen, mu=MU)
+    check(sums, tuple(map(sum, zip(*parts, strict=True))), dtype)

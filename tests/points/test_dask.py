@@ -1,0 +1,236 @@
+"""Dask collections: read once, in any chunks, with the metric of the array; mapped lazily."""
+
+from collections import Counter
+
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+
+from seraph import SERAPH, KernelSERAPH, Marks, _seraph, seraph_path
+from seraph._points import read_points
+
+N, MOST = 200, 60
+NAMES = list("abcdef")
+# Chunks that are empty, of one row, and cut between columns.
+CHUNKS = [(33, 6), (200, 4), ((1, 0, 150, 49), 6), (7, 2)]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Three Gaussian classes, 30 points labeled, and two marks."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(3, size=N)
+    X = 1.5 * rng.normal(size=(3, 6))[classes] + rng.normal(size=(N, 6)) + 3.0
+    y = np.where(rng.permutation(N) < 30, classes, -1)
+    free = np.flatnonzero(y < 0)
+    marks = Marks([[free[0], free[100]], [free[3], np.flatnonzero(y == 0)[5]]], [1, -1], rows=X)
+    return X, y, marks
+
+
+@pytest.fixture
+def sampled(monkeypatch):
+    """Fits sample some of these few rows, so that chunks are not just brought into memory."""
+    monkeypatch.setattr(_seraph, "ROWS", MOST)
+    return {"unlabeled_pairs": 6}
+
+
+def frame(X, npartitions=4):
+    return dd.from_pandas(pd.DataFrame(X, columns=NAMES), npartitions=npartitions)
+
+
+COLLECTIONS = {
+    **{str(chunks): lambda X, chunks=chunks: da.from_array(X, chunks=chunks) for chunks in CHUNKS},
+    "persisted": lambda X: da.from_array(X, chunks=(60, 6)).persist(),
+    "frame": frame,
+    "unknown lengths": lambda X: frame(X).to_dask_array(),
+}
+EVERY = pytest.mark.parametrize("collection", COLLECTIONS)
+
+
+def read(X, most=MOST):
+    return read_points(X, "SERAPH", lambda n: np.array([3, 150]), most, seed=0)
+
+
+@EVERY
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, int])
+def test_points_in_chunks_are_read_as_the_array_is(data, collection, dtype):
+    X = (10 * data[0]).astype(dtype)
+    here, there = read(X), read(COLLECTIONS[collection](X))
+    assert there.shape == (N, 6)
+    assert there.dtype == here.dtype
+    np.testing.assert_array_equal(there.sampled, here.sampled)
+    rows = np.union1d(here.sampled, [3, 150])
+    np.testing.assert_array_equal(there.take(rows[::-1]), here.take(rows[::-1]))
+    for name in ("mean", "unit", "covariance", "std"):
+        np.testing.assert_allclose(
+            getattr(there.frame, name), getattr(here.frame, name), rtol=1e-12, atol=1e-14
+        )
+
+
+@EVERY
+def test_the_metric_is_that_of_the_array(data, collection, sampled):
+    X, y, marks = data
+    expected = SERAPH(**sampled).fit(X, y, marks=marks)
+    learner = SERAPH(**sampled).fit(COLLECTIONS[collection](X), y, marks=marks)
+    np.testing.assert_allclose(learner.components_, expected.components_, rtol=1e-9, atol=1e-9)
+    for name in ("lam_", "mu_", "objective_", "n_unlabeled_"):
+        assert getattr(learner, name) == pytest.approx(getattr(expected, name), rel=1e-10)
+    assert learner.n_features_in_ == 6
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"solver": "em"}, {"gamma": 0.5}, {"mu": 0}, {"n_components": 1}, {"solver": "spg"}],
+    ids=str,
+)
+def test_it_is_for_every_model(data, parameters, sampled):
+    X, y, marks = data
+    learner, expected = (
+        SERAPH(**sampled, **parameters).fit(points, y, marks=marks)
+        for points in (da.from_array(X, chunks=(60, 6)), X)
+    )
+    np.testing.assert_allclose(learner.components_, expected.components_, rtol=1e-6, atol=1e-7)
+    assert learner.kappa_ == pytest.approx(expected.kappa_, rel=1e-6)
+
+
+def test_it_is_along_a_path(data, sampled):
+    X, y, _ = data
+    paths = [
+        seraph_path(points, y, learner=SERAPH(**sampled), lams=[2.0, 20.0])
+        for points in (X, da.from_array(X, chunks=(33, 6)))
+    ]
+    for here, there in zip(*(components for _, components, _ in paths), strict=True):
+        np.testing.assert_allclose(there, here, atol=1e-6)
+
+
+LABELS = {
+    "array": lambda y: da.from_array(y, chunks=50),
+    "series": lambda y: dd.from_pandas(pd.Series(y), npartitions=3),
+    "series with gaps": lambda y: dd.from_pandas(pd.Series(np.where(y < 0, None, y)), npartitions=3),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_may_be_in_chunks(data, kind, sampled):
+    X, y, _ = data
+    learner = SERAPH(**sampled).fit(da.from_array(X, chunks=(60, 6)), LABELS[kind](y))
+    np.testing.assert_allclose(learner.components_, SERAPH(**sampled).fit(X, y).components_)
+
+
+@pytest.mark.parametrize(
+    "learn",
+    [
+        lambda X, y: KernelSERAPH().fit(X, y).learner_.components_,
+        lambda X, y: SERAPH(unlabeled_pairs="all").fit(X, y).components_,
+        lambda X, y: SERAPH().fit(X[:12].repeat(4, axis=1), np.arange(12) % 2).components_,
+    ],
+    ids=["kernel", "all pairs", "more features than rows"],
+)
+def test_what_needs_all_points_brings_them_into_memory(data, learn, sampled):
+    X, y, _ = data
+    A, B = (learn(Z, y) for Z in (X, da.from_array(X, chunks=(33, 6))))
+    np.testing.assert_allclose(B.T @ B, A.T @ A, atol=1e-9 * np.abs(A.T @ A).max())
+
+
+# How often the points are read
+
+READS = Counter()
+
+
+def count(chunk, block_info=None):
+    READS[block_info[0]["chunk-location"][0]] += 1
+    return chunk
+
+
+def counted(X, chunks):
+    """Make a dask array of `X` that counts in READS how often each of its chunks is read."""
+    READS.clear()
+    points = da.from_array(X, chunks=chunks)
+    return points.map_blocks(count, dtype=X.dtype, meta=np.empty((0, 0), dtype=X.dtype))
+
+
+def test_a_fit_reads_each_chunk_once(data, sampled):
+    X, y, marks = data
+    SERAPH(**sampled).fit(counted(X, (20, 6)), y, marks=marks)
+    assert READS == dict.fromkeys(range(10), 1)
+
+
+def test_a_fit_leaves_the_collection_as_it_was(data, sampled):
+    X, y, _ = data
+    points = frame(X).to_dask_array()
+    SERAPH(**sampled).fit(points, y)
+    assert np.isnan(points.shape[0])
+
+
+def test_points_in_chunks_are_mapped_when_they_are_computed(data, sampled):
+    X, y, _ = data
+    learner = SERAPH(**sampled).fit(X, y)
+    expected = learner.transform(X)
+    mapped = learner.transform(counted(X, (33, 3)))
+    assert isinstance(mapped, da.Array)
+    assert mapped.shape == expected.shape
+    assert not READS
+    np.testing.assert_allclose(mapped.compute(), expected)
+    np.testing.assert_allclose(learner.transform(frame(X).to_dask_array()).compute(), expected)
+    integers = learner.transform(da.from_array(np.eye(6, dtype=int), chunks=(4, 6)))
+    np.testing.assert_allclose(integers.compute(), learner.components_.T)
+    assert learner.transform(da.from_array(X.astype("f4"), chunks=(60, 6))).dtype == np.float32
+
+
+def test_bad_points_are_not_mapped(data):
+    X, y, _ = data
+    learner, points = SERAPH().fit(X, y), da.from_array(X, chunks=(60, 6))
+    with pytest.raises(ValueError, match="X has 5 features"):
+        learner.transform(points[:, :5])
+    with pytest.raises(ValueError, match="contains NaN"):
+        learner.transform(da.where(points > 4.0, np.nan, points)).compute()
+
+
+def test_columns_keep_their_names(data, sampled):
+    X, y, _ = data
+    learner = SERAPH(**sampled).fit(frame(X), y)
+    assert learner.feature_names_in_.tolist() == NAMES
+    with pytest.raises(ValueError, match="feature names"):
+        learner.transform(frame(X).rename(columns={"a": "z"}))
+
+
+BAD = {
+    "NaN": (lambda X: da.where(da.arange(N, chunks=60)[:, None] == 9, np.nan, X), "NaN"),
+    "infinity": (lambda X: da.where(X.max() == X, np.inf, X), "infinity"),
+    "one row": (lambda X: X[:1], "minimum of 2"),
+    "one dimension": (lambda X: X[:, 0], "2 dimensions"),
+    "complex": (lambda X: X * 1j, "Complex data"),
+    "too large": (lambda X: X * 1e200, "overflow"),
+    "too few": (lambda X: X[:-1], "y has 200 labels and X has 199 rows"),
+    "unknown number": (lambda X: frame(X.compute()[:-1]).to_dask_array(), "X has 199 rows"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_points_are_refused(data, name, sampled):
+    X, y, _ = data
+    spoil, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        SERAPH(**sampled).fit(spoil(da.from_array(X, chunks=(60, 6))), y)
+
+
+def test_the_manifold_extension_needs_points_in_memory(data):
+    X, y, _ = data
+    with pytest.raises(ValueError, match=r"manifold=0.1 needs .* pass X.compute\(\)"):
+        SERAPH(manifold=0.1).fit(da.from_array(X, chunks=(60, 6)), y)
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_metric_of_the_array(data, sampled):
+    X, y, marks = data
+    expected = SERAPH(**sampled).fit(X, y, marks=marks)
+    quiet = {"dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
+    with LocalCluster(**quiet) as cluster, Client(cluster):
+        points = da.from_array(X, chunks=(33, 6)).persist()
+        learner = SERAPH(**sampled).fit(points, y, marks=marks)
+        mapped = learner.transform(points)
+        np.testing.assert_allclose(learner.components_, expected.components_, atol=1e-9)
+        np.testing.assert_allclose(mapped.compute(), expected.transform(X), atol=1e-9)

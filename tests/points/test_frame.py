@@ -1,0 +1,128 @@
+"""Center, unit and span of points: distances stay, rounding errors go."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import pdist
+
+from seraph._points import CONSTANT_FEATURE, Frame, principal_directions, subtract_mean
+from seraph._points._arrays import TOLERANCE
+from seraph._points._frame import _ROWS, Moments
+
+
+def frame_of(X):
+    n, m = X.shape
+    return Frame.of_span(X) if n <= m else Frame.of_moments(Moments.of(X), X.dtype.name)
+
+
+SHAPES = pytest.mark.parametrize("shape", [(20, 4), (6, 9), (2, 1), (5, 5), (6, 5)])
+
+
+@SHAPES
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("rescales", [True, False])
+def test_coordinates_keep_all_distances(rng, shape, scale, rescales):
+    X = scale * (rng.normal(size=shape) + 3.0)
+    frame = frame_of(X) if rescales else frame_of(X).without_unit()
+    points = frame.apply(X)
+    assert points.shape[1] == frame.n_coordinates
+    assert_allclose(frame.unit * pdist(points), pdist(X), rtol=1e-9)
+    covariance = np.atleast_2d(np.cov(points.T, bias=True))
+    assert_allclose(frame.covariance, covariance, atol=1e-9 * covariance.max())
+    assert_allclose(frame.std, X.std(axis=0), rtol=1e-9)
+    assert frame.without_unit().n_coordinates == shape[1]
+    if rescales:
+        assert np.mean(pdist(points) ** 2) == pytest.approx(shape[0] / (shape[0] - 1))
+
+
+@SHAPES
+def test_factors_go_to_the_features_and_back(rng, shape):
+    X = rng.normal(size=shape)
+    frame = frame_of(X)
+    P = rng.normal(size=(3, frame.n_coordinates))
+    assert_allclose(pdist(frame.apply(X) @ P.T), pdist(X @ frame.to_features(P).T), atol=1e-12)
+    assert_allclose(frame.from_features(frame.to_features(P)), P, atol=1e-12)
+
+
+def test_as_many_points_as_features_need_no_more_coordinates_than_directions(rng):
+    assert frame_of(rng.normal(size=(7, 30))).n_coordinates == 6
+    assert frame_of(np.repeat(rng.normal(size=(3, 30)), 4, axis=0)).n_coordinates == 2
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+@pytest.mark.parametrize("eta", [1.0, 2.5])
+def test_under_the_first_metric_the_mean_squared_distance_is_the_threshold(rng, rank, eta):
+    X = rng.normal(size=(50, 4)) * [1, 2, 3, 4]
+    frame = frame_of(X)
+    Z = frame.apply(X) @ frame.start(eta, rank).T
+    assert Z.shape[1] == rank
+    assert 2 * Z.var(axis=0).sum() == pytest.approx(eta)
+
+
+def test_the_principal_axes_are_those_of_the_covariance(rng):
+    X = rng.normal(size=(30, 5))
+    for points in (X, X.T):
+        frame = frame_of(points)
+        expected = np.linalg.eigvalsh(np.cov(points.T, bias=True))[-1]
+        assert frame.principal_axes[0][-1] * frame.unit**2 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("shape", [(40, 3), (3, 40)])
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e100])
+def test_equal_points_are_flat_and_have_the_unit_one(shape, value):
+    frame = frame_of(np.full(shape, value))
+    assert frame.is_flat
+    assert frame.unit == 1.0
+    assert not frame_of(np.full(shape, value) + (value or 1.0) * np.eye(*shape)).is_flat
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [2, _ROWS, _ROWS + 1, 3 * _ROWS])
+def test_moments_are_those_of_double_precision_wherever_the_points_are(rng, n, dtype):
+    X = (rng.normal(size=(n, 3)) + [0.0, 1e3, -5.0]).astype(dtype)
+    wide = X.astype(np.float64)
+    scatter = (wide - wide.mean(axis=0)).T @ (wide - wide.mean(axis=0))
+    halves = Moments.of(X[: n // 3]).merge(Moments.of(X[n // 3 :]))
+    close = {np.float64: 1e-12, np.float32: 1e-5}[dtype]
+    for moments, tolerance in (
+        (Moments.of(X), 1e-12),
+        (halves, 1e-12),
+        (Moments.of(torch.as_tensor(X)), close),
+    ):
+        assert moments.n == n
+        assert_allclose(moments.mean, wide.mean(axis=0), rtol=1e-12)
+        assert_allclose(moments.scatter, scatter, rtol=0, atol=tolerance * np.abs(scatter).max())
+
+
+# Parts that the classic learners use
+
+
+@pytest.mark.parametrize("shape", [(20, 4), (6, 6), (5, 12), (7, 1)])
+def test_centered_points_are_made_of_their_principal_directions(rng, shape):
+    points = 100.0 + rng.normal(size=shape) * 3.0
+    X = subtract_mean(points)
+    assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
+    assert_allclose(pdist(X), pdist(points), rtol=1e-9)
+    left, lengths, directions = principal_directions(X)
+    assert_allclose((left * lengths) @ directions, X, atol=1e-10)
+    assert_allclose(directions @ directions.T, np.eye(len(directions)), atol=1e-12)
+    variances = np.linalg.eigvalsh(X.T @ X)[::-1][: len(lengths)]
+    assert_allclose(lengths**2, variances, rtol=1e-9)
+    assert len(lengths) == min(X.shape[1], len(X) - 1)  # the mean takes one dimension
+
+
+def test_rounding_errors_of_a_constant_feature_become_zero():
+    X = np.column_stack([np.full(7, 0.1), 1e9 + np.arange(7.0)])
+    X[3, 0] = np.nextafter(0.1, 1.0)
+    assert np.any(subtract_mean(X)[:, 0])
+    expected = np.column_stack([np.zeros(7), np.arange(-3.0, 4.0)])
+    assert_array_equal(subtract_mean(X, rounding=CONSTANT_FEATURE), expected)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-5, 1e5])
+@pytest.mark.parametrize(("share", "rank"), [(0.9 * TOLERANCE, 1), (1.1 * TOLERANCE, 2)])
+def test_directions_within_the_tolerance_are_left_out(share, rank, scale):
+    X = scale * np.array([[1.0, share], [-1.0, share], [1.0, -share], [-1.0, -share]])
+    assert len(principal_directions(X)[1]) == rank
+    assert len(principal_directions(X, tolerance=share / 2.0)[1]) == 2
