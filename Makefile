@@ -71,8 +71,7 @@ bench: $(VENV)/.dev
 	$(INSTALL) --group bench
 	$(BIN)/asv machine --yes $(ASV)
 	$(BIN)/asv run $(ASV) --python=same --quick --dry-run --show-stderr
-	$(BIN)/python -m benchmarks.core
-	$(BIN)/python -m benchmarks.sweeps
+	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.classic
 	$(BIN)/python -m benchmarks.choosing_lam
 

@@ -12,7 +12,7 @@ Of at most 1,000 rows of a set, half are seen and half judge; 40, 100 or 400 pai
 are marked, half of them alike. The methods:
 
 - cosine: the frozen vectors.
-- SERAPH: its defaults, on the frozen vectors of all seen rows.
+- SERAPH and MeanMetric: their defaults, on the frozen vectors of all seen rows.
 - linear head, two-layer head: trained on the marked pairs with the contrastive loss of
   sentence-transformers (cosine distance, margin 0.5), by Adam, all pairs in each step.
 - fine-tuned: all layers of the text network, with the loss of sentence-transformers and the
@@ -244,12 +244,12 @@ def head(X, pairs, alike, steps, seed, hidden=False):
 
 def methods(folder, texts, X, seen, pairs, alike, seed):
     """Yield the name of each method, and what maps all rows to unit vectors."""
-    from seraph import SERAPH, Marks
+    from seraph import SERAPH, Marks, MeanMetric
 
     yield "cosine", lambda: X
-    learn = SERAPH(backend="numpy", random_state=seed)
     marks = Marks(pairs, alike, rows=len(seen))
-    yield "SERAPH", lambda: learn.fit(X[seen], marks=marks).transform(X)
+    for make in (SERAPH, MeanMetric):
+        yield make.__name__, lambda make=make: make().fit(X[seen], marks=marks).transform(X)
     for hidden, name in ((False, "linear head"), (True, "two-layer head")):
         for steps in STEPS:
             yield (
@@ -311,7 +311,8 @@ def table(folder):
                 if (record["set"], record["marks"]) == (name, n_marks):
                     figures = [record[k] for k in ("auc", "map", "error", "seconds")]
                     means.setdefault(record["method"], []).append(figures)
-            for method in ("cosine", "SERAPH", "linear head", "two-layer head", "fine-tuned"):
+            methods = ("cosine", "SERAPH", "MeanMetric", "linear head", "two-layer head")
+            for method in (*methods, "fine-tuned"):
                 runs = {k: np.array(v) for k, v in means.items() if k.startswith(method)}
                 if runs:
                     best = max(runs, key=lambda k: runs[k][:, 0].mean())

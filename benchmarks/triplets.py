@@ -21,9 +21,8 @@ from seraph.classic import LSML
 N_TRAIN, N_TEST = 400, 5000
 ANSWERS = (50, 100)
 GAMMAS = (10.0, 1.0, 100.0, 1000.0, 10000.0)  # the default first
-METHODS = ("Euclidean", "LSML", "LSML, best", "SERAPH, mu = 0", "SERAPH", "SERAPH, alone")
-# Alone: without a share of the Euclidean distance.
-OPTIONS = {"SERAPH, mu = 0": {"mu": 0.0}, "SERAPH": {}, "SERAPH, alone": {"shrinkage": 0}}
+METHODS = ("Euclidean", "LSML", "LSML, best", "SERAPH, mu = 0", "SERAPH")
+OPTIONS = {"SERAPH, mu = 0": {"mu": 0.0}, "SERAPH": {}}
 SETS = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_digits}
 
 

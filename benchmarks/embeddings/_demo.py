@@ -19,11 +19,11 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.manifold import TSNE
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 
 from benchmarks.evidence._free_matrix import FreeMatrix
-from seraph import SERAPH, Marks
+from seraph import SERAPH, Marks, MeanMetric
 from seraph._utils._colors import COLORS, MARKERS
 from seraph._utils._typing import Array
 from seraph.classic import GMML, ITML, RCA
@@ -84,6 +84,7 @@ METHODS: dict[str, Callable[[], Any]] = {
     "ITML": partial(ITML, gamma=1.0),
     "GMML": GMML,
     "SERAPH": lambda: make_pipeline(Normalizer(), SERAPH()),
+    "MeanMetric": lambda: make_pipeline(Normalizer(), MeanMetric()),
 }
 _WITHOUT_MARKS = ("cosine", "PCA")
 
@@ -92,7 +93,7 @@ def learn(name: str, task: Marked) -> Map:
     """Fit one of the `METHODS` to the rows and the marked pairs; return the map of points."""
     model = METHODS[name]()
     marks = Marks(task.pairs, task.marks, rows=task.X)
-    argument = "seraph__marks" if name == "SERAPH" else "marks"
+    argument = f"{name.lower()}__marks" if isinstance(model, Pipeline) else "marks"
     known = {} if name in _WITHOUT_MARKS else {argument: marks}
     found: Map = model.fit(task.X, **known).transform
     return found
@@ -176,7 +177,10 @@ def draw_maps(task: Marked, names: tuple[str, ...], path: Path) -> None:
     panels = figure.subplots(1, 2)
     for axes, (name, title) in zip(
         panels,
-        (("cosine", "Before: cosine"), ("SERAPH", f"After {N_PAIRS} marked pairs: SERAPH")),
+        (
+            ("cosine", "Before: cosine"),
+            ("MeanMetric", f"After {N_PAIRS} marks: MeanMetric"),
+        ),
         strict=True,
     ):
         learned = learn(name, task)

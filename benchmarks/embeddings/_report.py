@@ -9,7 +9,7 @@ from benchmarks.evidence._pictures import Column, draw_gains
 from benchmarks.evidence._report import fill, table
 from benchmarks.evidence._results import NAMES, SIGN, holm, title
 
-from ._tasks import SETS, SETTINGS, WAYS, load
+from ._tasks import OURS, SETS, SETTINGS, WAYS, load
 
 MEASURES = ("auc", "map", "error")
 WAY_NAMES = {
@@ -87,8 +87,8 @@ class Results:
         wide = self.wide[measure].loc[way]
         found = {}
         if other in wide:
-            for place, rows in wide[["seraph", other]].dropna().groupby(level=["set", "count"]):
-                gain = SIGN[measure] * (rows["seraph"] - rows[other]).to_numpy()
+            for place, rows in wide[[OURS, other]].dropna().groupby(level=["set", "count"]):
+                gain = SIGN[measure] * (rows[OURS] - rows[other]).to_numpy()
                 p = wilcoxon(gain).pvalue if np.any(gain) and len(gain) > 1 else 1.0
                 found[place] = float(gain.mean()), float(p)
         corrected = holm([p for _, p in found.values()])
@@ -167,7 +167,7 @@ def by_set(results, way="pairs"):
     for name in results.sets:
         for measure in MEASURES:
             plain = [results.mean(way, c, "euclidean", measure, [name]) for c in WAYS[way]]
-            ours = [results.mean(way, c, "seraph", measure, [name]) for c in WAYS[way]]
+            ours = [results.mean(way, c, OURS, measure, [name]) for c in WAYS[way]]
             cells = [number(value) for value in ours]
             rows.append([SET_NAMES[name], NAMES[measure], number(np.nanmean(plain)), *cells])
     return table(["set", "measure", "cosine", *(f"{c:,} marks" for c in WAYS[way])], rows)
@@ -178,7 +178,7 @@ def wins(results):
     rows = []
     for way in WAYS:
         for other in results.methods(way):
-            if other == "seraph":
+            if other == OURS:
                 continue
             cells = []
             for measure in MEASURES:
@@ -295,7 +295,7 @@ def draw(results, path):
 def _gains(results, way, count):
     """Return the gains of ours over the cosine in words."""
     place = WAYS[way].index(count)
-    found = {m: results.gain(way, "seraph", m)[place] for m in MEASURES}
+    found = {m: results.gain(way, OURS, m)[place] for m in MEASURES}
     fewer = "fewer" if found["error"] >= 0 else "more"
     return (
         f"{found['auc']:+.1f} points of pair AUC, {found['map']:+.1f} of MAP@R, and "
@@ -307,7 +307,7 @@ def how_many(results):
     """Say what few and many marks at random gain over the cosine."""
     few, many = WAYS["pairs"][0], WAYS["pairs"][-1]
     return (
-        f"Pairs at random, SERAPH against the cosine, mean of {len(results.complete)} "
+        f"Pairs at random, {title(OURS)} against the cosine, mean of {len(results.complete)} "
         f"sets: {few} marks give {_gains(results, 'pairs', few)}; {many:,} marks give "
         f"{_gains(results, 'pairs', many)}."
     )
@@ -316,15 +316,15 @@ def how_many(results):
 def near_or_random(results, count=100):
     """Say what marks of near neighbors gain."""
     return (
-        f"{count} marks, SERAPH against the cosine, mean of {len(results.complete)} sets. At "
-        f"random: {_gains(results, 'pairs', count)}. Near neighbors: "
+        f"{count} marks, {title(OURS)} against the cosine, mean of {len(results.complete)} "
+        f"sets. At random: {_gains(results, 'pairs', count)}. Near neighbors: "
         f"{_gains(results, 'near', count)}."
     )
 
 
 def from_classes(results):
     """Say how the classifiers compare with the nearest labeled row."""
-    methods = ("logistic", "lda-classifier", "seraph", "euclidean")
+    methods = ("logistic", "lda-classifier", OURS, "euclidean")
     lines = []
     for count in WAYS["classes"]:
         errors = [

@@ -23,9 +23,10 @@ MARKS = (40, 100, 300, 1000)
 LABELS = (1, 3, 10)
 WAYS = {"pairs": MARKS, "near": MARKS, "classes": LABELS}
 SETTINGS = tuple(f"{way}-{count}" for way, counts in WAYS.items() for count in counts)
+OURS = "seraph-mean"
 METHODS = {
-    "pairs": ("euclidean", "pca", "matrix", "rca", "itml", "gmml", "seraph"),
-    "near": ("euclidean", "pca", "matrix", "rca", "itml", "gmml", "seraph"),
+    "pairs": ("euclidean", "pca", "matrix", "rca", "itml", "gmml", "seraph", OURS),
+    "near": ("euclidean", "pca", "matrix", "rca", "itml", "gmml", "seraph", OURS),
     "classes": (
         "euclidean",
         "pca",
@@ -36,6 +37,7 @@ METHODS = {
         "lda-classifier",
         "logistic",
         "seraph",
+        OURS,
     ),
 }
 ROWS = 1000

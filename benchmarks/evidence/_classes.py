@@ -14,7 +14,7 @@ from ._tasks import LABELS
 OURS = "seraph-classes"
 LOGISTIC = ("logistic", "logistic-10", "logistic-cv")
 OTHERS = ("forest", "svm", "tabpfn")
-METHODS = ("euclidean", "seraph", *LOGISTIC, *OTHERS, OURS)
+METHODS = ("euclidean", "seraph-mean", *LOGISTIC, *OTHERS, OURS)
 ONLY_HERE = (*LOGISTIC[1:], *OTHERS, OURS)  # not among the metric learners of the other sections
 WITH_CHANCES = (*LOGISTIC, "forest", "tabpfn", OURS)
 LIMITED = ("tabpfn",)  # it does not take every set

@@ -410,21 +410,8 @@ FOR_EMBEDDINGS = [
     ),
 ]
 
-# For benchmarks.many_rows alone.
-FOR_MANY_ROWS = [
-    _set(
-        "diamonds",
-        "table",
-        ("PyPI plotnine 0.15.0", f"MIT; {_NONE} (Wickham 2009)"),
-        _csv,
-        "plotnine",
-        "plotnine/data/diamonds.csv",
-        "cut",
-    ),
-]
-
-_ALONE = FOR_EMBEDDINGS + FOR_MANY_ROWS
-SETS = {one.name: one for one in CHOOSING + JUDGING + EVERYDAY + EVERYDAY_CHOOSING + _ALONE}
+_ALL = CHOOSING + JUDGING + EVERYDAY + EVERYDAY_CHOOSING + FOR_EMBEDDINGS
+SETS = {one.name: one for one in _ALL}
 
 
 def load(name):

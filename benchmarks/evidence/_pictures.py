@@ -11,7 +11,7 @@ from seraph._utils._colors import BLUE, COLORS, MARKERS, RED
 from ._results import NAMES, SIGN, critical_difference, title
 from ._tasks import METRICS
 
-OURS = ("seraph", "seraph-mu0", "seraphcv")
+OURS = {"seraph-mean": RED, "seraph": BLUE}
 
 
 def draw_ranks(results, path):
@@ -33,8 +33,8 @@ def _rank_diagram(ax, methods, ranks):
     order = np.argsort(mean)
     width = critical_difference(len(methods), len(ranks))
     for place, k in enumerate(order):
-        ours = methods[k] == "seraph"
-        color = RED if ours else BLUE if methods[k] in OURS else "0.3"
+        ours = methods[k] in OURS
+        color = OURS.get(methods[k], "0.3")
         ax.plot([mean[k], mean[k] + width], [place, place], color=color, linewidth=1, alpha=0.5)
         ax.plot(mean[k], place, "o", color=color, markersize=7 if ours else 5)
         ax.text(
@@ -117,10 +117,10 @@ def draw_gains(path, columns, metrics, methods, *, lowest, size):
     """
     figure = Figure(figsize=size, layout="constrained")
     axes = figure.subplots(len(metrics), len(columns), squeeze=False)
-    others = [m for m in methods if m not in ("euclidean", "seraph")]
+    others = [m for m in methods if m != "euclidean" and m not in OURS]
     for row, metric in zip(axes, metrics, strict=True):
         for ax, column in zip(row, columns, strict=True):
-            for method in (*others, *(m for m in methods if m == "seraph")):
+            for method in (*others, *(m for m in methods if m in OURS)):
                 gain = column.gain(method, metric)
                 if not np.isnan(gain).all():
                     ax.plot(column.counts, gain, label=title(method), **_style(method, others))
@@ -145,11 +145,13 @@ def draw_gains(path, columns, metrics, methods, *, lowest, size):
 
 
 def _style(method, others):
-    """Return how the line of a method looks: ours in red and thick, no two others alike."""
-    if method == "seraph":
-        return {"color": RED, "marker": "o", "markersize": 6, "linewidth": 2.4, "zorder": 3}
+    """Return how the line of a method looks: ours thick, no two others alike."""
+    if method in OURS:
+        return {
+            "color": OURS[method], "marker": "o", "markersize": 6, "linewidth": 2.4, "zorder": 3
+        }  # fmt: skip
     k = others.index(method)
-    colors = [color for color in COLORS if color != RED]
+    colors = [color for color in COLORS if color not in OURS.values()]
     return {
         "color": colors[k % len(colors)],
         "linestyle": "-" if k < len(colors) else "--",

@@ -3,13 +3,14 @@
 import csv
 import io
 import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from . import _data
 from ._classes import ONLY_HERE
-from ._pictures import draw_gain, draw_ranks
+from ._pictures import OURS, draw_gain, draw_ranks
 from ._results import NAMES, SIGN, Results, critical_difference, friedman_p, kind_of, title
 from ._rivals import RIVALS
 from ._tasks import METRICS, ROWS
@@ -19,7 +20,7 @@ GROUPS = ("tables", "embeddings")
 LEVEL = 0.05
 SUMMARIZED = (
     *("euclidean", "lda", "logistic", "itml", "gmml", "rca"),
-    *("lrml", "self", "spreading-itml", "seraph"),
+    *("lrml", "self", "spreading-itml", *OURS),
 )
 
 
@@ -178,7 +179,7 @@ def summary_table(results):
     return table(["", *head], rows)
 
 
-def every_set(results, metric, method="seraph"):
+def every_set(results, metric, method):
     """Return a method's mean on every set beside the Euclidean one, with every loss marked."""
     tests = results.tests(method, metric)
     settings = results.settings()
@@ -195,7 +196,8 @@ def every_set(results, metric, method="seraph"):
             cells.append(f"{number(mine)} ({number(base)}){mark}")
         if any(cells):
             rows.append([name, *cells])
-    return table([NAMES[metric], *(s.replace("-", " ") for s in settings)], rows)
+    head = f"{NAMES[metric]}, {title(method)}"
+    return table([head, *(s.replace("-", " ") for s in settings)], rows)
 
 
 def wins_table(results):
@@ -237,10 +239,11 @@ def ranks_table(results):
 def aims(results):
     """Return the aims, each with what was found."""
     lines = []
-    for metric in METRICS:
-        _, worse = significant(results.tests("seraph", metric))
+    for metric, ours in product(METRICS, OURS):
+        _, worse = significant(results.tests(ours, metric))
         where = "; ".join(f"{n}, {s}" for n, s in worse) or "nowhere"
-        lines.append(f"- {NAMES[metric]} significantly worse than Euclidean or cosine: {where}.")
+        said = f"{title(ours)}, {NAMES[metric]}"
+        lines.append(f"- {said} significantly worse than Euclidean or cosine: {where}.")
     classifiers = ("logistic", "spreading", "lda-classifier")
     for what in ("labels", "pairs"):
         for metric in METRICS:
@@ -253,13 +256,15 @@ def aims(results):
             best = min(mean, key=mean.get)
             lines.append(
                 f"- Best mean rank of the metric learners in {NAMES[metric]} from {what}: "
-                f"{title(best)} ({mean[best]:.1f}); SERAPH has {mean['seraph']:.1f}."
+                f"{title(best)} ({mean[best]:.1f}); "
+                + ", ".join(f"{title(ours)} has {mean[ours]:.1f}" for ours in OURS)
+                + "."
             )
     for s in ("labels-10", "labels-20"):
         for group in (*GROUPS, "all sets"):
             cells = [
                 f"{title(m)} {number(results.group_mean(group, s, m, 'error'))}"
-                for m in ("seraph", "itml", "logistic", "euclidean")
+                for m in (*OURS, "itml", "logistic", "euclidean")
             ]
             lines.append(f"- Mean 1-NN error, {group}, {s.replace('-', ' ')}: {', '.join(cells)}.")
     for name in results.sets:
@@ -269,13 +274,13 @@ def aims(results):
 
 
 def _embedding_aim(results, name):
-    """Compare the AUC with GMML and the cosine, and MAP@R with the best rival."""
+    """Compare MeanMetric's AUC with GMML and the cosine, and its MAP@R with the best rival."""
     parts = []
     for s in results.settings(name):
-        auc = {m: results.mean(name, s, m, "auc") for m in ("seraph", "gmml", "euclidean")}
-        if not auc["seraph"] > max(auc["gmml"], auc["euclidean"]):
+        auc = {m: results.mean(name, s, m, "auc") for m in ("seraph-mean", "gmml", "euclidean")}
+        if not auc["seraph-mean"] > max(auc["gmml"], auc["euclidean"]):
             parts.append(
-                f"{s}: AUC {auc['seraph']:.1f}, GMML {auc['gmml']:.1f}, "
+                f"{s}: AUC {auc['seraph-mean']:.1f}, GMML {auc['gmml']:.1f}, "
                 f"cosine {auc['euclidean']:.1f}"
             )
         rivals = {
@@ -286,9 +291,8 @@ def _embedding_aim(results, name):
         rivals = {m: v for m, v in rivals.items() if not np.isnan(v)}
         best = max(rivals, key=rivals.get)
         column = METRICS.index("map")
-        behind = (
-            results.values[name, s, best][:, column] - results.values[name, s, "seraph"][:, column]
-        )
+        best_values, ours = (results.values[name, s, m] for m in (best, "seraph-mean"))
+        behind = best_values[:, column] - ours[:, column]
         error = behind.std(ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else 0.0
         if behind.mean() > error:
             parts.append(f"{s}: MAP@R {behind.mean():.1f} behind {title(best)} (s.e. {error:.1f})")
@@ -378,7 +382,9 @@ def blocks(results):
         )
     found["summary"] = summary_table(results)
     found["each-set"] = set_tables(results)
-    found["every-set"] = "\n\n".join(every_set(results, metric) for metric in METRICS)
+    found["every-set"] = "\n\n".join(
+        every_set(results, metric, ours) for metric, ours in product(METRICS, OURS)
+    )
     return found
 
 

@@ -45,10 +45,10 @@ def fit_sparsity(
         X, y, y_partial = make_posterior_sparsity(random_state=random_state)
         n_labeled_pairs = 4 * 3 // 2
         mu = 10.0 * n_labeled_pairs / (len(X) * (len(X) - 1) // 2 - n_labeled_pairs)
-        ours = SERAPH(shrinkage=0, mu=mu, lam=0.0, solver="projected-gradient")
+        ours = SERAPH(mu=mu, lam=0.0, solver="projected-gradient")
     else:
         X, y, y_partial = make_projection_sparsity(random_state=random_state)
-        ours = SERAPH(shrinkage=0, mu=0.0, lam=300.0)
+        ours = SERAPH(mu=0.0, lam=300.0)
     methods = []
     for name, learner in (
         ("Euclidean", Euclidean()),

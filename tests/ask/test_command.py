@@ -292,7 +292,7 @@ def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     assert seraph(*shlex.split(line)[1:]).code == 0
     model = load("answers.skops")
     assert model[0].scale == "minmax"
-    learner = model[-1]
+    learner = model[-1].named_learners_.seraph
     n_marked = learner.n_similar_ + learner.n_dissimilar_
     assert n_marked == (66 if classes else 12)  # the test's answers are learned from, too
 
@@ -302,12 +302,11 @@ def test_rows_of_many_are_fitted_by_a_sample(run, monkeypatch):
     assert "--sample" not in learn(run(*asked))
     monkeypatch.setattr(_ask, "_MANY_ROWS", 18)
     assert "--sample 18 -o" in learn(run(*asked))
-    assert load("answers.skops")[-1].unlabeled_pairs == "auto"
 
 
 def test_the_line_at_the_end_works_for_rows_without_names(run):
     learn(run("ask", "table.csv", "--drop", "file"))
-    assert load("answers.skops")[-1].n_similar_ > 0
+    assert load("answers.skops")[-1].named_learners_.seraph.n_similar_ > 0
 
 
 def test_the_demo_needs_no_file_and_first_says_which_folder_it_leaves_behind(run, here):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from seraph import SERAPH, Marks, query_rows
+from seraph import Marks, MeanMetric, query_rows
 from seraph._apps.ask._questions import POOL, PairQuestions, RowQuestions, distances_of
 from seraph._apps.ask._records import RecordQuestions, Records
+from seraph.classic import Euclidean
 from seraph.records import DuplicateFinder
 from tests.helpers.ask import clusters
 from tests.helpers.people import people, same
@@ -115,7 +116,7 @@ def test_the_model_is_asked_for_neighboring_records_that_it_is_unsure_of(records
 
 def test_the_model_is_asked_for_pairs_that_are_unknown_and_share_no_row():
     pairs = np.array([[0, 3], [0, 1], [1, 4], [2, 3]])
-    learner = SERAPH().fit(X, marks=Marks(pairs, [1, -1, 1, -1], rows=X))
+    learner = MeanMetric().fit(X, marks=Marks(pairs, [1, -1, 1, -1], rows=X))
     known = {tuple(pair) for pair in pairs.tolist()}
     chosen = pair_questions().chosen(learner, known, {})
     rows = [row for question in chosen for row in question.rows]
@@ -125,9 +126,14 @@ def test_the_model_is_asked_for_pairs_that_are_unknown_and_share_no_row():
     assert all(i < j for i, j in (question.rows for question in chosen))
 
 
+def test_no_pair_is_chosen_by_a_model_without_probabilities():
+    mean = MeanMetric([("plain", Euclidean())]).fit(X, y)
+    assert pair_questions().chosen(mean, set(), {}) == []
+
+
 def test_rows_that_cannot_be_shown_are_not_asked():
     rows = np.arange(0, 60, 2)
-    learner = SERAPH().fit(X, y)
+    learner = MeanMetric().fit(X, y)
     for questions in (PairQuestions, RowQuestions):
         some = questions(X, rows, np.random.default_rng(0))
         asked = [some.test(set(), near=False), some.plain(set())]
@@ -142,7 +148,7 @@ def test_rows_are_asked_once_and_then_there_is_nothing_left():
         known.add(question.rows)
     assert known == {(row,) for row in range(6)}
     assert questions.test(known, near=False) is None
-    assert questions.chosen(SERAPH().fit(X, y), known, {}) == []
+    assert questions.chosen(MeanMetric().fit(X, y), known, {}) == []
 
 
 def test_the_first_rows_are_far_from_each_other():
@@ -157,7 +163,7 @@ def test_the_rows_to_name_are_those_of_query_rows():
     codes = {0: 0, 1: 1, 4: 1}
     known_classes = np.full(60, -1)
     known_classes[list(codes)] = list(codes.values())
-    learner = SERAPH().fit(X, known_classes)
+    learner = MeanMetric().fit(X, known_classes)
     questions = RowQuestions(X, ROWS, np.random.default_rng(0))
     known = {(0,), (1,), (4,), (5,)}  # the person was unsure about 5
     asked = questions.chosen(learner, known, codes)

@@ -7,7 +7,6 @@ import socket
 import stat
 import sys
 import threading
-import time
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -401,21 +400,16 @@ def test_a_python_that_is_gone_is_explained(tmp_path, monkeypatch):
     assert "No such file" in state["message"]
 
 
-def test_a_fit_says_how_far_it_is_and_can_be_canceled(tmp_path):
+def test_a_fit_can_be_canceled_and_started_again(tmp_path):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "x.npy", rng.normal(size=(400, 60)))
     (tmp_path / "answers.csv").write_text("i,j,similar\n0,1,1\n2,3,0\n4,5,1\n6,7,0\n")
     finish = finish_with(
         tmp_path, "fit", str(tmp_path / "x.npy"), "--pairs", str(tmp_path / "answers.csv"),
-        *("--set", "tol=1e-14", "--set", "max_iter=100000", "-o", str(tmp_path / "model.skops")),
+        *("-o", str(tmp_path / "model.skops")),
     )  # fmt: skip
     finish.start(4)
-    for _ in range(6000):
-        state = finish.state(4)
-        if state["progress"] or state["status"] != "running":
-            break
-        time.sleep(0.02)
-    assert re.fullmatch(r"iteration \d+ of at most 100000", state["progress"]), state
+    assert finish.state(4)["status"] == "running"
     finish.cancel()
     assert wait_for_end(finish, 4)["status"] == "canceled"
     assert not (tmp_path / "model.skops").exists()

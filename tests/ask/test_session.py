@@ -69,14 +69,14 @@ def test_answers_of_the_test_are_not_learned_from():
 
 def test_a_click_does_not_wait_for_a_refit(path, monkeypatch):
     begun, go_on = threading.Event(), threading.Event()
-    plain = _learning.SERAPH.fit
+    plain = _learning.MeanMetric.fit
 
     def slow(self, *args, **options):
         begun.set()
         assert go_on.wait(120)
         return plain(self, *args, **options)
 
-    monkeypatch.setattr(_learning.SERAPH, "fit", slow)
+    monkeypatch.setattr(_learning.MeanMetric, "fit", slow)
     with session(path, X) as opened:
         answer_truly(opened, y, 8, patient=False)
         assert begun.wait(120)
@@ -335,7 +335,7 @@ def test_a_refit_that_fails_does_not_end_the_session(path, monkeypatch):
 
     with session(path, X) as opened:
         with monkeypatch.context() as patched:
-            patched.setattr(_learning.SERAPH, "fit", broken)
+            patched.setattr(_learning.MeanMetric, "fit", broken)
             answer_truly(opened, y, 8)
             assert "no luck" in opened.state()["learning"]["advice"]
         answer_truly(opened, y, 4)
@@ -456,9 +456,9 @@ def test_a_metric_of_rank_one_can_be_drawn():
 def test_many_rows_are_learned_from_by_a_sample(monkeypatch):
     monkeypatch.setattr(_learning, "_ROWS", 20)
     seen = []
-    plain = _learning.SERAPH.fit
+    plain = _learning.MeanMetric.fit
     monkeypatch.setattr(
-        _learning.SERAPH,
+        _learning.MeanMetric,
         "fit",
         lambda self, Z, *a, **k: (seen.append(len(Z)), plain(self, Z, *a, **k))[1],
     )

@@ -17,31 +17,20 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = {
     "ask": ["--samplings", "1"],
     "ask_sessions": ["--sessions", "1"],
-    "blas_threads": ["--points", "100", "--seconds", "1"],
     "choosing_lam": ["1"],
     "classic": ["1"],
-    "core": ["plain"],
-    "dask_out_of_core": ["FOLDER", "500", "20"],
-    "dask_tiles": [],
     "duplicates_scale": ["300", "FOLDER"],
     "embeddings": ["run", "--sets", "definitions-minilm", "--jobs", "1", "--out", "FOLDER"],
     "evidence": ["run", "--sets", "iris", "--jobs", "1", "--out", "FOLDER"],
-    "growth": ["run", "FOLDER/records.jsonl", "--learner", "seraph", "--m", "4", "--seconds", "1"],
-    "high_rank": ["1"],
-    "later_marks": ["100", "1"],
-    "many_rows": ["time", "1000"],
-    "million_vectors": ["FOLDER"],
     "paper": ["table2", "--samplings", "2", "--tasks", "iris", "--out", "FOLDER"],
     "questions": ["1"],
-    "sampling": ["1"],
     "search": [],
-    "sweeps": [],
-    "ten_million": ["FOLDER"],
+    "speed": [],
     "triplets": ["1"],
 }
 # These need a GPU, other people's packages or files.
-ELSEWHERE = {"decide", "duplicates", "fine_tuning", "gpu", "peers"}
-OF_THE_MAKEFILE = {"choosing_lam", "classic", "core", "paper", "sweeps"}
+ELSEWHERE = {"decide", "duplicates", "fine_tuning", "peers"}
+OF_THE_MAKEFILE = {"choosing_lam", "classic", "paper", "speed"}
 # Ends the script with 0 after a second of its own processor time, or after ten by the clock, in
 # which it may wait for its workers.
 DRIVER = """

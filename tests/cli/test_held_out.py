@@ -111,7 +111,7 @@ def errors(n, wrong, euclidean, p_value, guessed=None, p_guess=0.001, **more):
 
 def test_none_wrong_is_not_called_certain():
     rows = errors(10, 0, 5, 0.06, guessed=6).rows()
-    assert rows[1] == ["SERAPH", "0 of 10", "0.0 ± 8.7 %"]
+    assert rows[1] == ["MeanMetric", "0 of 10", "0.0 ± 8.7 %"]
     assert rows[3][:2] == ["always 'a'", "6 of 10"]
 
 

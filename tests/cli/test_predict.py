@@ -161,10 +161,10 @@ def test_learners_and_rivals_are_compared_and_one_is_recommended(folder):
 
 
 def test_compare_and_fit_print_the_same_errors(folder):
-    compared = values(*COMPARE, "seraph")
+    compared = values(*COMPARE, "meanmetric")
     check = values(*FIT)["check"]
     wrong = {method["method"]: method["wrong"] for method in compared["methods"]}
-    assert wrong["SERAPH"] == check["wrong"]
+    assert wrong["MeanMetric"] == check["wrong"]
     assert wrong["Euclidean"] == check["wrong_euclidean"]
     assert wrong[f"always {check['guess']!r}"] == check["wrong_guess"]
     assert {method["n"] for method in compared["methods"]} == {check["n"]}
@@ -202,7 +202,9 @@ def test_every_learner_of_the_package_is_compared():
     from seraph._apps.cli._compare import _methods
 
     learners = {name for name in classic.__all__ if hasattr(getattr(classic, name), "fit")}
-    assert {"SERAPH", *learners} - {"MLKR"} <= set(_methods(None))  # MLKR learns from numbers
+    assert {"MeanMetric", "SERAPH", *learners} - {"MLKR"} <= set(
+        _methods(None)
+    )  # MLKR learns from numbers
 
 
 def test_a_learner_that_fails_does_not_end_the_comparison(folder, monkeypatch):
@@ -258,8 +260,8 @@ def test_results_are_one_json_object(folder):
     assert found["model"] == "j.skops"
     assert found["classes"] == load("m.skops").learned_from_["classes"]
     assert found["check"]["n"] == 21
-    assert found["converged"] is True
-    assert values("inspect", "m.skops")["lam"] == pytest.approx(found["lam"])
+    assert values("inspect", "m.skops")["members"] == found["members"]
+    assert found["members"] == pytest.approx(dict.fromkeys(("seraph", "lrml", "itml"), 1 / 3))
     mapped = values("transform", "m.skops", "wine.csv", "--id", "bottle")
     assert mapped["columns"][0] == "bottle"
     assert len(mapped["rows"]) == 70
@@ -271,12 +273,13 @@ def test_results_are_one_json_object(folder):
 
 def test_a_quiet_command_prints_nothing_but_its_files(folder):
     wines().assign(kind="?").to_csv("odd.csv", index=False)
-    done = ok(*FIT, "--set", "max_iter=2", "--quiet", "-o", "q.skops")
+    early = ["--set", "seraph__max_iter=2"]
+    done = ok(*FIT, *early, "--quiet", "-o", "q.skops")
     assert (done.out, done.err) == ("", "")
     assert Path("q.skops").exists()
     assert ok("transform", "m.skops", "wine.csv", "-q").out.count("\n") == 71
     # The next command prints its notes again.
-    assert "note: SERAPH has not converged" in ok(*FIT, "--set", "max_iter=2").err
+    assert "note: SERAPH has not converged" in ok(*FIT, *early).err
 
 
 def test_a_model_remembers_the_columns_of_its_labels_and_ids(folder):

@@ -1,6 +1,5 @@
 """The program as a whole: help, completion, progress, and what becomes of its output."""
 
-import io
 import os
 import re
 import shlex
@@ -10,13 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from rich.console import Console
-from rich.progress import Progress
 
-from seraph import SERAPH, load
+from seraph import load
 from seraph._apps.cli import _export, _fit, _inspect, _neighbors, _query, _transform
 from seraph._apps.cli._app import app
-from seraph._apps.cli._learning import progress_callbacks
 from tests.helpers.command import ok, refusal
 from tests.helpers.quick import few
 from tests.helpers.wines import FIT
@@ -114,15 +110,6 @@ def test_a_process_refuses_like_the_tests(made):
     assert err == "seraph: data.csv has no column 'clas'. Did you mean 'class'?\n"
 
 
-def test_fit_takes_a_backend_a_budget_and_a_checkpoint(folder):
-    ok(*FIT, "--no-check", "-o", "m.skops", "--set", "backend=torch",
-       "--set", "unlabeled_pairs=0.5", "--set", "checkpoint=fit.ckpt")  # fmt: skip
-    learner = load("m.skops")[-1]
-    assert (learner.backend_, learner.device_) == ("torch", "cpu")
-    assert learner.unlabeled_pairs == 0.5
-    assert not Path("fit.ckpt").exists()
-
-
 def test_the_shell_completes_commands():
     code = "from seraph.__main__ import main; main()"
     done = subprocess.run(
@@ -131,14 +118,3 @@ def test_the_shell_completes_commands():
              "PATH": ""},
     )  # fmt: skip
     assert done.stdout.split() == ["predict"]
-
-
-def test_the_bar_counts_fits_and_names_the_iteration():
-    bar = Progress(console=Console(file=io.StringIO()))
-    after_iteration, after_fit = progress_callbacks(bar, 2)
-    (task,) = bar.tasks
-    learner = SERAPH(callback=after_iteration).fit([[0.0], [1.0], [4.0]], [0, 0, 1])
-    said = rf"learning, iteration {learner.n_iter_}, gap \de-\d\d, rank 1"
-    assert re.fullmatch(said, task.description)
-    after_fit()
-    assert (task.completed, task.total) == (1, 2)

@@ -152,7 +152,7 @@ def test_plus_and_minus_are_classes():
 def test_the_verdict_comes_before_the_tables():
     strangers().to_csv("t.csv", index=False)
     out = ok("fit", "t.csv", "--label", "kind").out
-    order = ["distance", "Error on held-out", "Columns", "What matters", "│ lam"]
+    order = ["distance", "Error on held-out", "Columns", "What matters", "│ learner"]
     assert [out.index(words) for words in order] == sorted(out.index(words) for words in order)
 
 

@@ -198,7 +198,7 @@ class DuplicateFinder(BaseEstimator):
             raise ValueError(
                 "No column holds text: duplicates are found by the letters of names, addresses or "
                 "codes. Name columns of numbers to compare letter by letter, or learn a distance "
-                "from the numbers with SERAPH."
+                "from the numbers with MeanMetric."
             )
         searched = rarest_terms(similarities.vectors)
         pairs = neighbor_pairs(searched, np.arange(n), self.n_neighbors, n_first)

@@ -5,7 +5,6 @@ The line runs as it stands, in a process of its own, so whoever runs it again ge
 
 from __future__ import annotations
 
-import re
 import shlex
 import subprocess
 import sys
@@ -17,8 +16,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# What `seraph fit --set verbose=1` prints about an iteration.
-_ITERATION = re.compile(r"^\[\w+\] (\d+)/(\d+) ")
 _KEPT = 20  # last lines of what it prints
 
 
@@ -43,7 +40,6 @@ class Finish:
     _made_from: int = field(default=-1, init=False)
     _status: str = field(default="none", init=False)
     _message: str = field(default="", init=False)
-    _progress: str = field(default="", init=False)
     _since: float = field(default=0.0, init=False)
     _process: subprocess.Popen[str] | None = field(default=None, init=False)
     _closed: bool = field(default=False, init=False)
@@ -65,23 +61,21 @@ class Finish:
             return {
                 "status": self._status if fresh else "none",
                 "message": self._message if fresh else "",
-                "progress": self._progress,
                 "seconds": round(time.monotonic() - self._since) if running else 0,
             }
 
     def start(self, stamp: int) -> None:
         """Start to make the files, unless that is under way or done for the same answers."""
-        verbose = ["--set", "verbose=1"] if self.arguments[:1] == ["fit"] else []
         with self._lock:
             done = self._status == "done" and self._made_from == stamp
             if self._closed or self._status == "running" or done:
                 return
             self._made_from = stamp
-            self._status, self._message, self._progress = "running", "", ""
+            self._status, self._message = "running", ""
             self._since = time.monotonic()
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "seraph", *self.arguments, *verbose],
+                    [sys.executable, "-m", "seraph", *self.arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
@@ -112,12 +106,7 @@ class Finish:
         """Follow what the process prints until it ends."""
         said: deque[str] = deque(maxlen=_KEPT)
         with process:
-            for line in process.stdout or ():
-                found = _ITERATION.match(line)
-                if found is None:
-                    said.append(line)
-                else:
-                    self._progress = f"iteration {found[1]} of at most {found[2]}"
+            said.extend(process.stdout or ())
         with self._lock:
             if self._process is process:  # it was not canceled
                 self._process = None

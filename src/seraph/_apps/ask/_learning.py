@@ -11,7 +11,7 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import orthogonal_procrustes
 
-from ... import SERAPH, Marks
+from ... import Marks, MeanMetric
 from ..._utils._eigen import svd
 from ..._utils._threshold import choose_threshold
 from ..._utils._typing import Array, BoolArray, IntArray, computed_once
@@ -125,7 +125,6 @@ class Learning:
         if records is not None:  # other pairs are hardly ever compared
             some = rng.permutation(len(records.pairs))[:_WATCHED]
             self._watched = records.pairs[some]
-        self._warm: Any = SERAPH(max_iter=60, tol=5e-3, warm_start=True)
         self._past: list[Moment] = []
 
     @property
@@ -148,10 +147,10 @@ class Learning:
         if self.records is not None:
             self.learner = self.records.learned(labels.pairs, labels.same)
         else:
-            self._fit(labels)
-            if len(self._warm.learned_components_) == 0:
-                return False  # the trace costs more than the answers gain
-            self.learner = self._warm
+            learner = self._fit(labels)
+            if len(learner.components_) == 0:
+                return False
+            self.learner = learner
         n = sum(answer.value is not None for answer in answers)
         watched = self.distances(self._watched)
         moment = Moment(n, watched[0], self._compared(answers, watched))
@@ -174,15 +173,14 @@ class Learning:
             found = labels.pairs[unlikely(self.distances(labels.pairs)[0], labels.same)]
         return [tuple(pair) for pair in found.tolist()]
 
-    def _fit(self, labels: Labels) -> None:
+    def _fit(self, labels: Labels) -> MeanMetric:
         rows = np.union1d(self._rows, labels.rows)
         if labels.codes:
             y = np.full(len(rows), -1)
             y[np.searchsorted(rows, list(labels.codes))] = list(labels.codes.values())
-            self._warm.fit(self.X[rows], y)
-        else:
-            pairs = np.searchsorted(rows, labels.pairs)
-            self._warm.fit(self.X[rows], marks=Marks(pairs, labels.same, rows=len(rows)))
+            return MeanMetric().fit(self.X[rows], y)
+        pairs = np.searchsorted(rows, labels.pairs)
+        return MeanMetric().fit(self.X[rows], marks=Marks(pairs, labels.same, rows=len(rows)))
 
     def _compared(
         self, answers: Sequence[Answer], watched: tuple[Array, Array]

@@ -133,6 +133,9 @@ class PairQuestions(Questions):
 
     def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:  # noqa: ARG002
         """Return the pairs that ``query_pairs`` chooses from a sample of the rows."""
+        learner = posterior_learner(learner)
+        if learner is None:  # SERAPH has learned nothing
+            return []
         size = min(_ROWS, len(self._rows))
         rows = np.sort(self._rng.choice(self._rows, size, replace=False))
         place = {row: k for k, row in enumerate(rows.tolist())}
@@ -194,6 +197,15 @@ class RowQuestions(Questions):
     def _free(self, known: Known) -> Array:
         asked = np.array([row for (row,) in known], dtype=np.intp)
         return self._rows[~np.isin(self._rows, asked)]
+
+
+def posterior_learner(learner: Any) -> Any:
+    """Return the learner that gives probabilities of pairs: itself, or the SERAPH in a mean.
+
+    None if there is none.
+    """
+    learners = [learner, *(member for _, member in getattr(learner, "learners_", ()))]
+    return next((one for one in learners if hasattr(one, "pair_proba")), None)
 
 
 def distances_of(Z: Array, pairs: Array) -> Array:

@@ -128,7 +128,7 @@ class TestedPairs:
 
     comparison: Comparison
     n: int
-    name: str = "SERAPH"
+    name: str
     title = "AUC on the test answers: how often a similar pair is nearer than a dissimilar one"
 
     @property

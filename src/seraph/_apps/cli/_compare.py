@@ -120,7 +120,7 @@ def _methods(wanted: list[str] | None) -> dict[str, Any]:
     from ._held_out import by_vote
     from ._learners import learners, make_learner
 
-    chosen = [make_learner(name, {}) for name in wanted or learners()]
+    chosen = [make_learner(name) for name in wanted or learners()]
     return {
         **{type(learner).__name__: by_vote(learner) for learner in chosen},
         "Euclidean": by_vote(),

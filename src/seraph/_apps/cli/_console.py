@@ -6,7 +6,6 @@ import errno
 import inspect
 import io
 import json
-import logging
 import math
 import os
 import re
@@ -144,10 +143,6 @@ def brief(error: Exception) -> str:
     return one_line(str(error))[:200] or type(error).__name__
 
 
-# Parameters that advice names.
-_PARAMETER = re.compile(
-    r"\b(unlabeled_pairs|n_jobs|backend|max_iter|n_components)=[\"']?([-\w:]+)[\"']?"
-)
 _COLUMNS = re.compile(r"\b(onehot|keep|drop)=(\[.*?\])(?=[,;). ])")
 
 
@@ -156,19 +151,15 @@ def as_options(text: str) -> str:
 
     Examples
     --------
-    >>> as_options('Shorter: unlabeled_pairs=4_000_000, a GPU (backend="torch").')
-    'Shorter: --set unlabeled_pairs=4_000_000, a GPU (--set backend=torch).'
     >>> as_options("leave them out (drop=['a', 'b c']).")
     'leave them out (--drop a --drop "b c").'
     """
 
-    def repeated(found: re.Match[str]) -> str:
-        names = (name if name.isidentifier() else f'"{name}"' for name in literal_eval(found[2]))
-        return " ".join(f"--{found[1]} {name}" for name in names)
+    def repeated(match: re.Match[str]) -> str:
+        names = (name if name.isidentifier() else f'"{name}"' for name in literal_eval(match[2]))
+        return " ".join(f"--{match[1]} {name}" for name in names)
 
-    text = _COLUMNS.sub(repeated, text)
-    text = text.replace("X in float32", "--sample 5000")  # a table has no other type of number
-    return _PARAMETER.sub(r"--set \1=\2", text)
+    return _COLUMNS.sub(repeated, text)
 
 
 def _note(text: str) -> None:
@@ -176,24 +167,12 @@ def _note(text: str) -> None:
         print(f"seraph: note: {as_options(one_line(text))}", file=sys.stderr)
 
 
-class _Advice(logging.Handler):
-    """Prints what a long fit says meanwhile."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        _note(record.getMessage())
-
-
 @contextmanager
 def warnings_as_notes() -> Iterator[None]:
     """Print each warning as a note of one line: doubts first, then the results."""
     _output.quiet = False
-    logger, handler = logging.getLogger("seraph"), _Advice(logging.WARNING)
-    logger.addHandler(handler)
-    try:
-        with notes():
-            yield
-    finally:
-        logger.removeHandler(handler)
+    with notes():
+        yield
 
 
 @contextmanager

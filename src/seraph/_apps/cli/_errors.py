@@ -15,8 +15,8 @@ SIGNIFICANCE = 0.05
 TITLE = "Error on held-out labels"
 _MORE_LABELS = "more labels (seraph query says which pairs to ask about)"
 _ADVICE = (
-    "another --scale, --drop for columns that have nothing to do with the classes, or a larger "
-    "--lam; if nothing helps, stay with the Euclidean distance."
+    "another --scale, or --drop for columns that have nothing to do with the classes; if nothing "
+    "helps, stay with the Euclidean distance."
 )
 
 
@@ -40,7 +40,7 @@ class HeldOutErrors:
         How many are wrong if each is guessed to be that.
     p_guess : float
         p-value of the sign test between the learned distance and the guess.
-    name : str, default="SERAPH"
+    name : str, default="MeanMetric"
         Name of the learner.
     noun : {"labels", "pairs"}, default="labels"
         What was held out.
@@ -58,7 +58,7 @@ class HeldOutErrors:
     guess: str
     wrong_guess: int
     p_guess: float
-    name: str = "SERAPH"
+    name: str = "MeanMetric"
     noun: str = "labels"
     alone: int = 0
     all_labeled: bool = False

@@ -32,20 +32,13 @@ def fit(request: FitRequest) -> None:
     for path, kinds in ((request.output, (".skops",)), (request.report, (".html", ".htm"))):
         if path is not None:
             check_output(path, kinds, (*request.data, request.pairs))
-    settings = request.settings()
     table = request.read()
     # Only now: they import scikit-learn, and a refusal should not wait for that.
     from ._examples import Examples
     from ._learners import make_learner
     from ._learning import learn_model
 
-    learner = make_learner(
-        request.learner,
-        settings,
-        request.parameter or (),
-        seed=request.seed,
-        choose_lam=request.lam == "cv",
-    )
+    learner = make_learner(request.learner, request.parameter or (), seed=request.seed)
     examples = Examples.read(table, request, request.pairs)
     summary = learn_model(learner, examples, request)
     # Files first: what goes wrong while printing or drawing must not cost the model.

@@ -34,7 +34,7 @@ def inspect(model: options.ModelFile) -> None:
     listed = ", without names" if names is None else f": {and_more(names[:8], n_features)}"
     facts.append(["features", f"{n_features:,}{listed}"])
     facts += role_facts(noted)
-    facts += [fact for fact in learner_facts(learner) if fact[0] != "learner"]
+    facts += learner_facts(learner)
     components = getattr(learner, "components_", None)
     versions = read_versions(model)
     if versions:
@@ -56,7 +56,6 @@ def inspect(model: options.ModelFile) -> None:
         show_shares(noted["shares"])
     elif components is not None and components.shape[1] == n_features and components.size:
         weights = np.sum(np.asarray(components, dtype=np.float64) ** 2, axis=0)
-        weights += getattr(learner, "isotropic_", 0.0) ** 2
         order = np.argsort(-weights, kind="stable")
         shares = {names[k] if names else f"x{k}": float(weights[k] / weights.sum()) for k in order}
         show_shares(shares, of="diagonal of the metric")

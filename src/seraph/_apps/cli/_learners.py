@@ -3,50 +3,41 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
 from sklearn.utils import get_tags
 
-from ... import SERAPH, SERAPHCV, classic
+from ... import SERAPH, MeanMetric, classic
 
 
 def learners() -> dict[str, type]:
-    """Return the learners of classes by their names in small letters: SERAPH and the classic ones.
+    """Return the learners of classes by their names in small letters.
 
     Examples
     --------
-    >>> sorted(learners())[:3]
-    ['covariance', 'euclidean', 'gdm']
+    >>> list(learners())[:2]
+    ['meanmetric', 'seraph']
     """
-    found: dict[str, type] = {"seraph": SERAPH}
+    by_name: dict[str, type] = {"meanmetric": MeanMetric, "seraph": SERAPH}
     for name in classic.__all__:
         value = getattr(classic, name)
         learns = isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "transform")
         if learns and get_tags(value()).regressor_tags is None:
-            found[name.casefold()] = value
-    return found
+            by_name[name.casefold()] = value
+    return by_name
 
 
-def make_learner(
-    name: str,
-    options: Mapping[str, Any],
-    more: Sequence[str] = (),
-    *,
-    seed: int = 0,
-    choose_lam: bool = False,
-) -> Any:
-    """Make a learner by its name, in any case.
+def make_learner(name: str, parameters: Sequence[str] = (), *, seed: int = 0) -> Any:
+    """Make a learner by its name, in any case, with `parameters` such as ``max_iter=50``.
 
-    `options` are parameters that have options of their own, such as lam; `more` are others, each
-    as ``name=value``. The `seed` is for a learner that has one, so that the same command gives the
-    same model. With `choose_lam`, lam is chosen by cross-validation.
+    The `seed` is for a learner that has one, so that the same command gives the same model.
 
     Examples
     --------
-    >>> make_learner("ITML", {"max_iter": 50}, ["gamma=2.0"])
-    ITML(gamma=2.0, max_iter=50, random_state=0)
+    >>> make_learner("ITML", ["gamma=2.0"])
+    ITML(gamma=2.0, random_state=0)
     """
     known = learners()
     if name.casefold() not in known:
@@ -54,21 +45,15 @@ def make_learner(
         advice = f" Did you mean {near[0]}?" if near else ""
         raise ValueError(f"--learner must be one of {', '.join(known)}; got {name!r}.{advice}")
     learner = known[name.casefold()]()
-    settings = {**options, **dict(map(_assignment, more))}
-    parameters = learner.get_params()
+    settings, known_parameters = dict(map(_assignment, parameters)), learner.get_params()
     for parameter in settings:
-        if parameter not in parameters:
+        if parameter not in known_parameters:
             raise ValueError(
                 f"{type(learner).__name__} has no parameter {parameter}. It has "
-                f"{', '.join(parameters) or 'none'}."
+                f"{', '.join(known_parameters) or 'none'}."
             )
-    if "random_state" in parameters:
-        settings.setdefault("random_state", seed)
-    learner.set_params(**settings)
-    if choose_lam:
-        if not isinstance(learner, SERAPH):
-            raise ValueError(f"--lam cv is for seraph; {type(learner).__name__} has no lam.")
-        return SERAPHCV(learner)
+    seeds = {name: seed for name in known_parameters if name.endswith("random_state")}
+    learner.set_params(**seeds | settings)
     return learner
 
 

@@ -19,9 +19,6 @@ from ._prepare import prepare
 from ._summary import Check, FitSummary, classes_text, count_classes
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from ... import FitState
     from ._requests import FitRequest
 
 _TOO_FEW_LABELS = (
@@ -37,50 +34,26 @@ _NOT_ASKED = "Not compared with the Euclidean distance (--no-check)."
 
 def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSummary:
     """Fit a model that ends in a learner, and check it on held-out labels or pairs."""
-    inner = getattr(learner, "learner", learner)  # of SERAPHCV, it has the callback
-    verbose = bool(inner.get_params().get("verbose"))
+    verbose = "verbose" in learner.get_params() and learner.verbose
     skipped = _why_not_checked(examples, check=not request.no_check)
     with progress_bar(shown=not verbose) as progress:
-        total = 1 if skipped else 1 + n_folds(examples.codes)
-        after_iteration, after_fit = progress_callbacks(progress, total)
-        _set(inner, "callback", after_iteration)
+        task = progress.add_task("learning", total=1 if skipped else 1 + n_folds(examples.codes))
         before, scaled = prepare(examples.table, request)
         seconds = _fit(learner, scaled, examples)
         model = Pipeline([*before, (request.learner.casefold(), learner)])
-        after_fit()
+        progress.advance(task)
         _check_metric(learner, examples)
-        _set(inner, "verbose", 0)  # neither is for the folds or the file
-        _set(inner, "checkpoint", None)
+        if verbose:
+            learner.set_params(verbose=0)  # it is not for the folds or the file
         check = _check(
             learner,
             scaled,
             examples,
             skipped,
             seed=request.seed,
-            after_fold=after_fit,
+            after_fold=lambda: progress.advance(task),
         )
-    _set(inner, "callback", None)  # a function cannot be saved
     return FitSummary(model, scaled, examples, check, request.scale, seconds)
-
-
-def progress_callbacks(
-    progress: Progress, total: int
-) -> tuple[Callable[[FitState], None] | None, Callable[[], None]]:
-    """Return what to call after each iteration and after each of `total` fits.
-
-    They are functions, not methods, because a copy of the learner copies its callback.
-    """
-    task = progress.add_task("learning", total=total)
-
-    def after_iteration(state: FitState) -> None:
-        gap = "" if state.gap is None else f", gap {state.gap:.0e}"
-        said = f"learning, iteration {state.iteration}{gap}, rank {state.rank}"
-        progress.update(task, description=said)
-
-    def after_fit() -> None:
-        progress.advance(task)
-
-    return None if progress.disable else after_iteration, after_fit
 
 
 def _fit(learner: Any, scaled: FloatArray, examples: Examples) -> float:
@@ -92,18 +65,9 @@ def _fit(learner: Any, scaled: FloatArray, examples: Examples) -> float:
     return time.perf_counter() - started
 
 
-def _set(learner: Any, parameter: str, value: Any) -> None:
-    """Set a parameter of the learner, if it has one of this name."""
-    if parameter in learner.get_params(deep=False):
-        learner.set_params(**{parameter: value})
-
-
 def _check_metric(learner: Any, examples: Examples) -> None:
     """Refuse a metric of rank 0, and say which classes it was learned from."""
-    given = getattr(learner, "lam", "auto") != "auto"
-    has_metric = len(learner.components_) or learner.isotropic_
-    learned = getattr(learner, "learned_components_", learner.components_)
-    if has_metric and not (given and len(learned) == 0):
+    if len(learner.components_):
         return
     classes = ""
     if examples.labels is not None:
@@ -113,8 +77,8 @@ def _check_metric(learner: Any, examples: Examples) -> None:
             "means that the class is unknown, name it with --unlabeled."
         )
     raise ValueError(
-        "The learned metric is zero: nothing was learned, so nothing is saved. Lower --lam "
-        f"(auto suits most data), or add labels of different classes.{classes}"
+        "The learned metric is zero: nothing was learned, so nothing is saved. Add labels of "
+        f"different classes, or leave out --set.{classes}"
     )
 
 

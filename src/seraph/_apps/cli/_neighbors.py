@@ -28,9 +28,8 @@ class NeighborsRequest(ModelRequest):
 def neighbors(request: NeighborsRequest) -> None:
     """List the rows of a table that are nearest to one of them.
 
-    The list gives the distance of each row and the probability that the two are similar (1/2 at
-    distance 1, and at most 0.73, at distance 0). With --label and --id it also gives the label
-    and the id.
+    The list gives the distance of each row; with --label and --id also its label and id; and for
+    a model by --learner seraph the probability that the two are similar.
 
     Example: seraph neighbors model.skops data.csv --row 17 -k 5 --label class
     """

@@ -29,28 +29,30 @@ def query(request: QueryRequest) -> None:
     pass it back: seraph fit data.csv --label class --pairs queries.csv. Pairs that follow from
     the labels, or are answered in --pairs, are left out. With --id, the file names the rows, and
     fit --id finds them by name even if the data have been sorted since. p is the probability
-    that the two rows are similar.
+    that the two rows are similar, by SERAPH, which is part of the mean that seraph fit learns.
 
     Example: seraph query model.skops data.csv -n 10 --label class -o queries.csv
     """
     import numpy as np
 
     from ... import Marks, query_pairs
+    from ..ask._questions import posterior_learner
     from ._examples import marked_pairs
     from ._tables import labels_of
 
     output = request.output
     check_tables_out([output], (request.model, *request.data, request.pairs))
     fitted, table, (label, unlabeled, id_column) = request.read()
-    if not hasattr(fitted.learner, "pair_proba"):
+    learner = posterior_learner(fitted.learner)
+    if learner is None:
         raise ValueError(
             f"{request.model} holds a {type(fitted.learner).__name__}, which cannot say how sure "
-            "it is about a pair: fit a SERAPH."
+            "it is about a pair: fit a MeanMetric with a SERAPH in it, or a SERAPH."
         )
     points = fitted.points(table, without=[label, id_column])
     marks = Marks(*marked_pairs(table, request.pairs, id_column), rows=table.n_rows)
     chosen = query_pairs(
-        fitted.learner,
+        learner,
         points,
         request.n,
         y=labels_of(table, label, unlabeled),
@@ -62,7 +64,7 @@ def query(request: QueryRequest) -> None:
         "i": chosen[:, 0],
         "j": chosen[:, 1],
         "similar": np.full(len(chosen), "", dtype=object),
-        "p": fitted.learner.pair_proba(points[chosen]).round(4),
+        "p": learner.pair_proba(points[chosen]).round(4),
     }
     if id_column is not None:
         cells = table.cells(id_column)

@@ -23,8 +23,9 @@ _WIDE, _NARROW = (9.6, 4.4), (6.4, 4.4)
 _MEANINGS = {
     "pairs": "A pair is similar if it was marked so, or if both rows have the same class. It is "
     "unlabeled if neither marks nor classes say anything about it.",
+    "learner": "MeanMetric is the mean of the metrics of several learners, each with this share.",
     "rank of the metric": "The number of directions that were learned. The fewer, the simpler the "
-    "metric. Shrinking adds a share of all other directions.",
+    "metric.",
     "converged": "The solver stops when the optimality gap, an upper estimate of what the "
     "objective could still gain per labeled pair, is small: 1e-3 by default.",
     "lam": "The weight of the penalty on the size (the trace) of the metric. A larger lam gives a "

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -73,37 +73,20 @@ class FitRequest(TableRequest):
     learner: Annotated[
         str,
         typer.Option(
-            metavar="NAME", help="Learner: seraph, or one of seraph.classic, such as itml."
+            metavar="NAME",
+            help="Learner: meanmetric, seraph, or one of seraph.classic, such as itml.",
         ),
-    ] = "seraph"
-    lam: Annotated[
-        str,
-        typer.Option(
-            metavar="NUMBER",
-            help="Weight of the trace: larger gives a simpler metric. cv chooses it by "
-            "cross-validation.",
-        ),
-    ] = "auto"
+    ] = "meanmetric"
     parameter: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Any parameter of the learner, such as max_iter=500, n_components=2, n_jobs=-1, "
-            "backend=torch, checkpoint=fit.ckpt, or verbose=1 for a line after each iteration "
-            "(repeatable).",
+            help="Any parameter of the learner, such as n_components=2 or seraph__lam=0.5; for "
+            "--learner seraph, lam=0.5 or n_jobs=-1 (repeatable).",
         ),
     ] = None
     no_check: options.NoCheck = False
-
-    def settings(self) -> dict[str, Any]:
-        """Return the parameters of the learner that the options set."""
-        if self.lam in ("auto", "cv"):
-            return {}
-        try:
-            return {"lam": float(self.lam)}
-        except ValueError:
-            raise ValueError(f"--lam must be a number, auto or cv; got {self.lam!r}.") from None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ... import MeanMetric
 from ..._utils._typing import Array, FloatArray, computed_once
 from ._console import show
 from ._prepare import about_ids
@@ -85,7 +86,6 @@ class FitSummary:
         """
         deviations = np.asarray(self.scaled, dtype=np.float64).std(axis=0)
         shares = np.sum((self.learner.components_ * deviations) ** 2, axis=0)
-        shares = shares + (self.learner.isotropic_ * deviations) ** 2
         shares = shares / (shares.sum() or 1.0)
         by_column: dict[str, float] = {}
         for name, share in zip(map(self._column, self.names), shares, strict=True):
@@ -114,15 +114,18 @@ class FitSummary:
 
     def doubts(self, source: str) -> list[str]:
         """Return what speaks against the model, whatever the check says; `source` is the table."""
-        found = []
-        if doubt := about_ids(source, self.columns):
-            found.append(doubt)
-        if not getattr(self.learner, "converged_", True):
-            found.append(
-                f"The solver stopped before it converged, after {self.learner.n_iter_} "
-                "iterations: allow more with --set max_iter=1000."
-            )
-        return found
+        doubt = about_ids(source, self.columns)
+        doubts = [doubt] if doubt else []
+        for name, learner in _members(self.learner) or [("", self.learner)]:
+            # ITML stops early by default.
+            stopped_early = getattr(learner, "stopped_early_", False)
+            if not (getattr(learner, "converged_", True) or stopped_early):
+                parameter = f"{name}__max_iter" if name else "max_iter"
+                doubts.append(
+                    f"{type(learner).__name__} stopped before it converged, after "
+                    f"{learner.n_iter_} iterations: allow more with --set {parameter}=1000."
+                )
+        return doubts
 
     def learned_from(self) -> dict[str, Any]:
         """Return what the model file keeps about the table, as plain values."""
@@ -141,7 +144,7 @@ class FitSummary:
             "features": self.names,
             "columns": self.columns,
             **self.learned_from(),
-            "rank": len(getattr(self.learner, "learned_components_", self.learner.components_)),
+            "rank": len(self.learner.components_),
             "seconds": self.seconds,
             "check": None if errors is None else errors.values(),
             **learner_values(self.learner),
@@ -182,32 +185,42 @@ def learner_values(learner: Any) -> dict[str, Any]:
     """Return what a learner says about its fit, as far as it does, for --json."""
     names = ("lam", "mu", "n_iter", "converged", "optimality_gap", "n_similar", "n_dissimilar",
              "n_unlabeled")  # fmt: skip
-    return {name: getattr(learner, f"{name}_") for name in names if hasattr(learner, f"{name}_")}
+    values = {name: getattr(learner, f"{name}_", None) for name in names}
+    members = _members(learner)
+    if members:
+        shares = zip(members, learner.weights_.tolist(), strict=True)
+        values["members"] = {name: weight for (name, _), weight in shares}
+        # The pairs are those of the data, and a member has counted them.
+        for name in ("n_similar", "n_dissimilar", "n_unlabeled"):
+            counts = (getattr(member, f"{name}_", None) for _, member in members)
+            values[name] = next((count for count in counts if count is not None), None)
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _members(learner: Any) -> list[tuple[str, Any]]:
+    """Return the learners in a mean by name; none of another learner."""
+    return learner.learners_ if isinstance(learner, MeanMetric) else []
 
 
 def learner_facts(learner: Any) -> list[list[str]]:
     """Return what a learner says about itself, as far as it does."""
-    said, facts = learner_values(learner), []
-    if type(learner).__name__ != "SERAPH":
-        facts.append(["learner", type(learner).__name__])
+    said = learner_values(learner)
+    shares = ", ".join(f"{100 * w:.0f} % {name}" for name, w in said.get("members", {}).items())
+    facts = [["learner", f"{type(learner).__name__}{f': {shares}' if shares else ''}"]]
     if "n_similar" in said:
         rest = f", {said['n_unlabeled']:,} unlabeled" if "n_unlabeled" in said else ""
         pairs = f"{said['n_similar']:,} similar, {said['n_dissimilar']:,} dissimilar{rest}"
         facts.append(["pairs", pairs])
     if hasattr(learner, "components_"):
-        facts.append(["rank of the metric", rank_text(learner)])
+        rank, m = learner.components_.shape
+        facts.append(["rank of the metric", f"{rank} of {m:,}"])
     if "optimality_gap" in said:
         word = "yes" if said["converged"] else "no"
         gap = f"optimality gap {said['optimality_gap']:.1e}"
         facts.append(["converged", f"{word}, after {said['n_iter']} iterations ({gap})"])
-    inner = getattr(learner, "learner", None) or learner
     for name in ("lam", "mu"):
         if name in said:
-            chosen = ""
-            if name == "lam" and inner is not learner:
-                chosen = " (chosen by cross-validation)"
-            elif getattr(inner, name, None) == "auto":
-                chosen = " (chosen from the data)"
+            chosen = " (chosen from the data)" if getattr(learner, name, None) == "auto" else ""
             facts.append([name, f"{said[name]:.4g}{chosen}"])
     return facts
 
@@ -222,18 +235,6 @@ def classes_text(classes: dict[str, int]) -> str:
     """List classes with their numbers of rows."""
     shown = [f"{name} ({count})" for name, count in list(classes.items())[:_LISTED]]
     return and_more(shown, len(classes))
-
-
-def rank_text(learner: Any) -> str:
-    """Say how many directions were learned, and by what share the metric was shrunk."""
-    if not hasattr(learner, "learned_components_"):  # a classic learner
-        rank, m = learner.components_.shape
-        return f"{rank} of {m:,}"
-    rank, m = learner.learned_components_.shape
-    if rank == 0 and learner.shrinkage_:
-        return f"0 of {m:,}: nothing but the metric that it shrinks toward is left"
-    share = f", shrunk by {100 * learner.shrinkage_:.0f} %" if learner.shrinkage_ else ""
-    return f"{rank} of {m:,}{share}"
 
 
 def show_shares(shares: dict[str, float], of: str = "mean squared distance") -> None:

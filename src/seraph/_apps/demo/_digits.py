@@ -23,23 +23,23 @@ from ..._utils._typing import Array
 from ...classic import Euclidean
 from ...datasets import load_task
 
-# The paper's four settings. With lam = 0 the objective may have no maximum, so "none" and "post"
-# take the 200 steps of the paper's solver.
+# The paper's four settings, "proj" and "hyper" with lam from the data: "hyper" is SERAPH(). With
+# lam = 0 the objective may have no maximum, so "none" and "post" take the 200 steps of the paper's
+# solver.
 LEARNERS: dict[str, Any] = {
     "Euclidean": Euclidean(),
-    "none": SERAPH(shrinkage=0, mu=0.0, lam=0.0, solver="projected-gradient"),
-    "post": SERAPH(shrinkage=0, lam=0.0, solver="projected-gradient"),
-    "proj": SERAPH(shrinkage=0, mu=0.0),
-    "hyper": SERAPH(shrinkage=0),
+    "none": SERAPH(mu=0.0, lam=0.0, solver="projected-gradient"),
+    "post": SERAPH(lam=0.0, solver="projected-gradient"),
+    "proj": SERAPH(mu=0.0),
+    "hyper": SERAPH(),
 }
-
 
 WORDS = {
     "Euclidean": "the distance of the pixels, nothing learned",
     "none": "learned from the labeled pairs alone",
     "post": "and from unlabeled pairs, each clearly similar or clearly not",
     "proj": "from labeled pairs, with few directions (a penalty on the trace)",
-    "hyper": "both: SERAPH",
+    "hyper": "both: SERAPH()",
 }
 
 
@@ -69,7 +69,7 @@ def main(n_samplings: int, picture: Path) -> dict[str, list[float]]:
         print(f"  {name:<10}{words}")
 
     sampling = _sample(task.X, task.y, seed=0)
-    hyper = SERAPH(shrinkage=0).fit(sampling.X, sampling.y_partial)
+    hyper = SERAPH().fit(sampling.X, sampling.y_partial)
     print(
         f"\n{hyper.n_similar_} similar, {hyper.n_dissimilar_} dissimilar and "
         f"{hyper.n_unlabeled_} unlabeled pairs gave a metric of rank "

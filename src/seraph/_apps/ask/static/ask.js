@@ -363,7 +363,7 @@ function showEnd({ finish, counts, learning }) {
   $("end-summary").textContent = learning.verdict || "The test has too few answers to say how good it is.";
   $("end-status").classList.toggle("working", finish.status === "running");
   write("end-status", {
-    running: [making, finish.progress, `${finish.seconds} s`].filter(Boolean).join(", "),
+    running: `${making}, ${finish.seconds} s`,
     done: `${made} are in the folder of your answers.`,
     failed: `This failed: ${finish.message}`,
     canceled: "Canceled. Your answers are kept; finish again whenever you like.",
