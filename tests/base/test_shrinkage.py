@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
+from seraph._base import MOST_FEATURES, Blend
+from seraph._sweep import PointsInMemory
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, KernelSERAPH, MetricClassifier, persist, query_pairs
-from seraph._base import MOST_FEATURES, Blend
-from seraph._sweep import PointsInMemory
 from seraph.plot import FeatureImportanceDisplay
 
 X, CLASSES = load_wine(return_X_y=True)

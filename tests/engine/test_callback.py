@@ -8,9 +8,9 @@ import time
 
 import numpy as np
 import pytest
+from seraph._engine._callback import FitState
 
 from seraph import SERAPHCV, Interruptible
-from seraph._engine._callback import FitState
 from tests.helpers.em import em
 from tests.helpers.plain import SERAPH
 

@@ -13,13 +13,8 @@ import dask.array as da
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
-
-from seraph import SERAPHCV, Marks, seraph_path
 from seraph._engine import _checkpoint as checkpoint
 from seraph._engine._checkpoint import Journal, RecordedSweep, fingerprint
-from seraph._marks import PairLabels
 from seraph._sweep import (
     ChunkedPoints,
     NumpySweep,
@@ -29,6 +24,11 @@ from seraph._sweep import (
     PointsInMemory,
     Posterior,
 )
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from seraph import SERAPHCV, Marks, seraph_path
+from seraph._marks import PairLabels
 from tests.helpers.em import em
 from tests.helpers.plain import SERAPH, KernelSERAPH
 

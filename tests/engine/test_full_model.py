@@ -7,14 +7,14 @@ import pytest
 from scipy.linalg import expm
 from scipy.optimize import minimize
 from scipy.special import log_expit
-from sklearn.datasets import make_blobs
-from sklearn.exceptions import ConvergenceWarning
-
 from seraph._engine._manifold import Roughness
 from seraph._engine._objective import FullModel, Objective
 from seraph._engine._terms import PairSum, Trace
-from seraph._solvers import Result, over_scale
 from seraph._sweep import NumpySweep, PairTerms
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from seraph._solvers import Result, over_scale
 from tests.helpers.oracle import labeled_pairs, numeric_gradient
 from tests.helpers.plain import SERAPH
 from tests.helpers.quick import few

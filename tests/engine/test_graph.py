@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
 from scipy.spatial.distance import pdist
+from seraph._engine._manifold import Roughness
 from sklearn.datasets import make_moons
 from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 
-from seraph._engine._manifold import Roughness
 from seraph._utils._graph import neighbor_graph
 from tests.helpers.oracle import labeled_pairs, objective
 from tests.helpers.plain import SERAPH

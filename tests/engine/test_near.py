@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-
-from seraph import SERAPH, Marks
 from seraph._engine import Settings, learn
 from seraph._engine._manifold import Roughness
 from seraph._engine._objective import Objective
 from seraph._engine._terms import PairSum, Trace
 from seraph._engine._triplets import Triplets
+from seraph._sweep import NumpySweep, PairTerms, Plan, PointsInMemory, SampleSizes
+
+from seraph import SERAPH, Marks
 from seraph._marks import PairLabels
 from seraph._solvers import low_rank, optimality_gap, sampled_low_rank
-from seraph._sweep import NumpySweep, PairTerms, Plan, PointsInMemory, SampleSizes
 from tests.helpers.quick import few
 
 OPTIONS = {"max_iter": 500, "callback": lambda step, P: None}

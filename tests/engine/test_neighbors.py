@@ -318,6 +318,7 @@ def test_from_marks_alone_the_mean_has_no_discriminant():
 
 def test_classes_spread_as_those_of_scikit_learn_where_the_graph_is_the_same():
     from seraph._engine._neighbors import spread
+
     from seraph._utils._graph import neighbor_graph
 
     W = neighbor_graph(X, 6)

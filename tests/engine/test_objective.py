@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
-
 from seraph._engine._objective import Objective
 from seraph._engine._terms import PairSum, Trace
-from seraph._solvers import project_psd
 from seraph._sweep import NumpySweep, PairTerms
+
+from seraph._solvers import project_psd
 from tests.helpers.oracle import numeric_gradient
 
 CODES = np.array([0, 0, 1, 1, 2])

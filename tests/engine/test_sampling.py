@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit, xlogy
-
-from seraph import SERAPH, Marks
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._engine._sampling import plan_sample, sample_rows
 from seraph._engine._sampling_error import estimate_error
-from seraph._marks import PairLabels
 from seraph._sweep import PointsInMemory
+
+from seraph import SERAPH, Marks
+from seraph._marks import PairLabels
 
 MANY = 30_000  # rows, of which some are sampled
 

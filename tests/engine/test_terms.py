@@ -4,13 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-
 from seraph._engine._manifold import Roughness
 from seraph._engine._objective import FullModel, Objective
 from seraph._engine._problem import TERMS
 from seraph._engine._terms import PairSum, Term, Trace
 from seraph._engine._triplets import Triplets
 from seraph._sweep import NumpySweep, PairTerms
+
 from seraph._utils._graph import neighbor_graph
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.plain import SERAPH

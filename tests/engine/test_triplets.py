@@ -3,12 +3,12 @@
 import dask.array as da
 import numpy as np
 import pytest
-
 from seraph._engine._objective import FullModel, Objective
 from seraph._engine._terms import PairSum, Trace
 from seraph._engine._triplets import Triplets
-from seraph._solvers import low_rank, project_psd, spg
 from seraph._sweep import NumpySweep, PairTerms
+
+from seraph._solvers import low_rank, project_psd, spg
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 
 CODES = np.array([0, 0, 1, 1, 2])

@@ -4,15 +4,15 @@ import warnings
 
 import numpy as np
 import pytest
+from seraph._engine import Settings
+from seraph._engine._problem import Problem
+from seraph._sweep import PointsInMemory
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import seraph_path
-from seraph._engine import Settings
-from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
 from seraph._solvers import optimality_gap
-from seraph._sweep import PointsInMemory
 from tests.helpers.plain import SERAPH
 
 TOL = 1e-3  # of SERAPH

@@ -5,13 +5,13 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from seraph._estimators import _cv
+from seraph._estimators._cv import _choose
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import seraph
 from seraph import SERAPHCV, Marks
 from seraph._decide._folds import assign_folds
-from seraph._estimators import _cv
-from seraph._estimators._cv import _choose
 from seraph._marks import PairLabels
 from seraph._utils._graph import neighbor_graph
 from tests.helpers.oracle import log_likelihood

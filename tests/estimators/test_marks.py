@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from seraph._sweep import BACKENDS
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPHCV, Marks, seraph_path
 from seraph._decide._folds import assign_folds
 from seraph._marks import PairLabels
-from seraph._sweep import BACKENDS
 from seraph.classic import ITML
 from tests.helpers.em import em
 from tests.helpers.oracle import objective

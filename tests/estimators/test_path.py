@@ -7,14 +7,14 @@ from contextlib import redirect_stdout
 
 import numpy as np
 import pytest
+from seraph._engine import Settings
+from seraph._engine._problem import Problem
+from seraph._sweep import PointsInMemory
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import Marks, seraph_path
-from seraph._engine import Settings
-from seraph._engine._problem import Problem
 from seraph._marks import PairLabels
 from seraph._solvers import Follower, low_rank, optimality_gap
-from seraph._sweep import PointsInMemory
 from tests.helpers.oracle import labeled_pairs, objective
 from tests.helpers.plain import SERAPH
 

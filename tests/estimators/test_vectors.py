@@ -3,6 +3,8 @@
 import numpy as np
 import onnxruntime
 import pytest
+from seraph._sweep import PointsInMemory
+from seraph._sweep._numpy import NumpySweep
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -10,8 +12,6 @@ from sklearn.preprocessing import Normalizer
 
 import seraph
 from seraph import SERAPH, MetricClassifier, PairClassifier
-from seraph._sweep import PointsInMemory
-from seraph._sweep._numpy import NumpySweep
 from seraph.classic import GMML
 
 RNG = np.random.default_rng(0)

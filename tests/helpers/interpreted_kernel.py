@@ -8,7 +8,6 @@ import sys
 from itertools import islice
 
 import numpy as np
-
 from seraph._sweep import NumpySweep, PairList, PairTerms, Plan, Posterior, _torch, _triton
 from seraph._sweep._torch import TorchSweep, fits_kernel
 

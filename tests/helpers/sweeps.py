@@ -2,8 +2,8 @@
 
 import numpy as np
 from scipy.special import expit
-
 from seraph._sweep import PairList, Plan, Posterior
+
 from tests.helpers.oracle import labeled_pairs
 
 ETA, MU = 1.3, 0.4

@@ -6,9 +6,9 @@ import warnings
 import numpy as np
 import pytest
 import torch
+from seraph._sweep import BACKENDS
 
 from seraph import SERAPH, KernelSERAPH, MahalanobisMetric, Marks, classic, metrics
-from seraph._sweep import BACKENDS
 
 RNG = np.random.default_rng(0)
 Y = np.where(np.arange(60) < 45, np.arange(60) % 3, -1)

@@ -16,12 +16,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster, default_client
-
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, seraph_path
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
 from seraph._engine._sampling_error import estimate_error
-from seraph._marks import PairLabels
 from seraph._sweep import (
     NumpySweep,
     PairList,
@@ -34,6 +31,9 @@ from seraph._sweep import (
 )
 from seraph._sweep._chunks import ChunkedPoints
 from seraph._sweep._dask import DaskSweep, Limits
+
+from seraph import SERAPH, SERAPHCV, KernelSERAPH, Marks, seraph_path
+from seraph._marks import PairLabels
 from seraph._utils._threads import one_blas_thread
 from tests.helpers.em import em
 from tests.helpers.quick import few

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-
 from seraph._sweep._formulas import NumpyArithmetic, posterior
+
 from tests.helpers.oracle import entropy, log_likelihood
 
 NUMPY = NumpyArithmetic()

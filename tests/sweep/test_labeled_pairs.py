@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from seraph._sweep import NumbaSweep, NumpySweep, PairTerms, Plan
+
 from tests.helpers.oracle import labeled_pairs, objective
 from tests.helpers.sweeps import ETA, MU, posteriors, q_function, sample_of
 

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from threadpoolctl import ThreadpoolController, threadpool_limits
-
 from seraph._sweep import NumpySweep, PairTerms
 from seraph._sweep import _numpy as numpy_sweep
 from seraph._sweep._tiles import Pass
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
 from seraph._utils import _threads as module
 from seraph._utils._threads import one_blas_thread
 from tests.helpers.forks import forks, succeeds_in_a_child

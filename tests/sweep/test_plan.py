@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan, Posterior
 from seraph._sweep._lists import sample_pairs
 from seraph._sweep._plan import choose_band
 from seraph._sweep._torch import TorchSweep
+
 from tests.helpers.quick import few
 
 PAIRS = np.array([[0, 3], [0, 1], [2, 9], [2, 4], [2, 0], [7, 8], [9, 1]])

@@ -2,9 +2,9 @@ import dask.array as da
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
+from seraph._sweep import ChunkedPoints, PointsInMemory
 
 from seraph import SERAPH
-from seraph._sweep import ChunkedPoints, PointsInMemory
 
 
 def coordinates(X, **options):

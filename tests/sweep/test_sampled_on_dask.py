@@ -7,12 +7,12 @@ import dask.array as da
 import numpy as np
 import pytest
 from scipy.special import expit
-
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
-from seraph._marks import Marks, PairLabels
 from seraph._sweep import ChunkedPoints, PointsInMemory, Posterior
 from seraph._sweep._dask import DaskSweep, Limits
+
+from seraph._marks import Marks, PairLabels
 from tests.helpers.oracle import entropy, log_likelihood
 
 N, M = 40, 3

@@ -4,12 +4,12 @@ import tracemalloc
 
 import numpy as np
 import pytest
-
-from seraph import SERAPH, Marks
 from seraph._engine import Settings
 from seraph._engine._problem import Problem
-from seraph._marks import PairLabels
 from seraph._sweep import BACKENDS, PointsInMemory, SampleSizes
+
+from seraph import SERAPH, Marks
+from seraph._marks import PairLabels
 from tests.helpers.quick import few
 
 FEW_MARKED = Marks([[20, 30], [3, 50]], [1, -1], rows=60)

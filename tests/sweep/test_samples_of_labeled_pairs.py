@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-
-from seraph import SERAPH, Marks
 from seraph._engine import Settings, learn, read_array
 from seraph._engine._problem import Problem
-from seraph._marks import PairLabels
 from seraph._sweep import NumpySweep, PairTerms, Plan, PointsInMemory, SampleSizes
+
+from seraph import SERAPH, Marks
+from seraph._marks import PairLabels
 
 
 def classes(n=700, m=4, n_classes=4, seed=0):

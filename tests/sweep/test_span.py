@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
-
 from seraph._sweep._points import CONSTANT_FEATURE, TOLERANCE, principal_directions, subtract_mean
 
 SHAPES = {"tall": (20, 4), "square": (6, 6), "wide": (5, 12), "one feature": (7, 1)}

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import seraph
 from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
-from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan
 from seraph._utils._threads import SharedSetting
 from seraph._utils._typing import computed_once
 from tests.helpers.forks import forks, succeeds_in_a_child

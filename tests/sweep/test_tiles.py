@@ -3,7 +3,6 @@ from functools import partial
 import numpy as np
 import pytest
 from distributed import Client
-
 from seraph._sweep import (
     BACKENDS,
     NumbaSweep,
@@ -14,6 +13,7 @@ from seraph._sweep import (
 )
 from seraph._sweep._formulas import NumpyArithmetic
 from seraph._sweep._plan import Strip
+
 from seraph._utils._threads import one_blas_thread
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.quick import few
@@ -243,7 +243,6 @@ def arithmetic_of_numba(t):
 
 def arithmetic_of_torch(t):
     import torch
-
     from seraph._sweep._torch import TorchArithmetic
 
     return TorchArithmetic(torch.tensor(t)), torch.tensor

@@ -4,12 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
-
-from seraph import SERAPH
 from seraph._sweep import NumpySweep, PairTerms, PointsInMemory, choose_backend, sample_points
 from seraph._sweep._moments import compute_moments
 from seraph._sweep._tiles import Margins
 from seraph._sweep._torch import TorchArithmetic, TorchSweep, _compute_scatter, compute_moments_on
+
+from seraph import SERAPH
 
 
 def test_a_tensor_is_fitted_on_its_device(digits):
