@@ -6,7 +6,6 @@ import re
 import warnings
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,6 @@ from sklearn.utils.estimator_checks import check_classifiers_classes, check_esti
 import seraph
 from seraph import (
     SERAPH,
-    SERAPHCV,
     KernelSERAPH,
     MeanMetric,
     MetricClassifier,
@@ -63,7 +61,6 @@ ARGUMENTS = {
     SCML: {"random_state": 0},
     MetricClassifier: {"estimator": SERAPH()},
     PairClassifier: {"estimator": SERAPH(mu=0.0, tol=0.01), "cv": 2},
-    SERAPHCV: {"learner": SERAPH(mu=0.0, tol=0.01), "lam_factors": (0.5, 1.0), "cv": 2},
 }
 # Those that learn nothing from labels.
 UNSUPERVISED = {Covariance, Euclidean}
@@ -148,7 +145,6 @@ MAY_WARN = {
     LDM: "The learned metric is zero",
     MeanMetric: "",
     SERAPH: "",
-    SERAPHCV: "",
     KernelSERAPH: "",
 }
 
@@ -212,14 +208,12 @@ FLAGS = ["yes", 2, None]
 # Values that each parameter must refuse, whatever the estimator; or for one estimator alone.
 BAD = {
     "alpha": numbers(0),
-    "backend": CHOICES,
     "base_rate": [0, 1, *numbers(0, optional=True)],
     "balance": [-0.1, 1.0, 10**400, np.nan, "half", None, True, [0.5]],
     "beta": numbers(0),
     (LFDA, "beta"): [-0.1, 1.0, 10**400, np.nan, "half", None, True, [0.5]],
     "bounds": [3.0, (1.0,), (1.0, -2.0), (0.0, 2.0), (1.0, np.nan), "ul"],
     "callback": [3, [print], "print"],
-    "checkpoint": [3, "", Path(__file__).parent, b"fit.ckpt"],
     "coef0": ["one", [1], None, np.nan],
     "cv": numbers(2, whole=True),
     "degree": numbers(0),
@@ -229,7 +223,6 @@ BAD = {
     "eta": numbers(0),
     "floor": [-0.1, 1.1, np.nan, "low", None, True, [0.5]],
     "gamma": numbers(0, optional=True),
-    (SERAPHCV, "shrinkage"): [-0.1, 1.1, "much", np.nan, [0.5], True],
     (KernelSERAPH, "gamma"): numbers(0, optional=True),
     (ITML, "gamma"): numbers(0),
     (LSML, "gamma"): numbers(0),
@@ -255,7 +248,6 @@ BAD = {
         [("a", PairClassifier())],
         [("a", StandardScaler())],
     ],
-    (SERAPHCV, "learner"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     (KernelSERAPH, "learner"): ["SERAPH", SERAPH, 3, Euclidean()],
     "rule": ["knn", 1, None],
     (MetricClassifier, "estimator"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
@@ -278,16 +270,6 @@ BAD = {
     "push_weight": [0.0, 1.0, "half", None, np.nan, [0.5]],
     "random_state": ["seed", 1.5, -1, [None]],
     "ridge": numbers(0),
-    "shrinkage": [-0.1, 1.1, "much", None, np.nan, [0.5], True],
-    "shrinkage_target": [
-        "covariance",
-        np.eye(1),
-        np.ones(X.shape[1]),
-        np.zeros((X.shape[1], X.shape[1])),
-        -np.eye(X.shape[1]),
-        np.triu(np.ones((X.shape[1], X.shape[1]))),
-        np.full((X.shape[1], X.shape[1]), np.nan),
-    ],
     "similar_weight": numbers(0),
     "solver": CHOICES,
     "sparsity": numbers(0),
@@ -554,7 +536,7 @@ def test_points_that_are_not_finite_are_refused(Estimator):
 
 # Warnings
 
-MODEL = {SERAPH, SERAPHCV, KernelSERAPH}
+MODEL = {SERAPH, KernelSERAPH}
 
 
 def fit_here(estimator, points, y):

@@ -105,9 +105,9 @@ def test_every_name_can_be_imported_and_listed():
 
 def test_a_class_names_its_public_package_however_it_was_reached():
     code = (
-        "from seraph._estimators._seraph import SERAPH\n"
-        "from seraph._engine._callback import FitState\n"
-        "from seraph._base import MahalanobisMetric\n"
+        "from seraph._seraph import SERAPH\n"
+        "from seraph._fit import FitState\n"
+        "from seraph._learner import MahalanobisMetric\n"
         "from seraph._utils._version import show_versions\n"
         "print({c.__module__ for c in (SERAPH, FitState, MahalanobisMetric, show_versions)})"
     )

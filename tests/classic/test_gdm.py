@@ -5,13 +5,13 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy.optimize import check_grad, minimize
-from seraph._sweep._points import subtract_mean
 from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks, classic
 from seraph._marks import PairLabels
+from seraph._points import subtract_mean
 from seraph.classic._gdm import _DissimilarDistances, _unit_constraint
 from seraph.classic._pair_sums import PairSums
 from tests.helpers.blobs import even_blobs as blobs

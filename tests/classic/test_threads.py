@@ -10,8 +10,7 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 import seraph
 from seraph import classic, records
-from seraph._solvers import _quasi_newton
-from seraph.classic import NCA
+from seraph.classic import NCA, _lbfgs
 from seraph.records import _model
 
 
@@ -47,7 +46,7 @@ SPIED = [
     *((np.linalg, name) for name in ("eigh", "eigvalsh", "svd", "qr", "solve", "inv")),
     *((np.linalg, name) for name in ("cholesky", "slogdet")),
     *((scipy.linalg, name) for name in ("eigh", "solve", "svd", "qr")),
-    (_quasi_newton, "minimize"),
+    (_lbfgs, "minimize"),
     (_nca, "minimize"),
     (_model, "minimize"),
 ]

@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from seraph._base import MahalanobisLearner
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, Marks, MeanMetric, MetricClassifier
+from seraph import SERAPH, MahalanobisLearner, Marks, MeanMetric, MetricClassifier
 from seraph._decide._rules import WIDTHS, C
 from seraph._utils._quantities import is_quantity
 from seraph.classic import LMNN, MLKR, Euclidean

@@ -96,7 +96,7 @@ def test_what_is_no_linear_map_is_refused():
         model = make_pipeline(step, Euclidean()).fit(X)
         with pytest.raises(ValueError, match=f"{type(step).__name__} is no linear map"):
             to_matrix(model)
-    with pytest.raises(ValueError, match="KernelMap is no linear map"):
+    with pytest.raises(ValueError, match="KernelPCA is no linear map"):
         to_matrix(KernelSERAPH(kernel="rbf").fit(X, SOME))
     with pytest.raises(ValueError, match="Normalizer is no linear map"):
         to_matrix(make_pipeline(StandardScaler(), Normalizer(), SERAPH()).fit(X, SOME))

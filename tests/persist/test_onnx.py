@@ -28,7 +28,6 @@ from sklearn.utils.fixes import parse_version
 
 from seraph import (
     SERAPH,
-    SERAPHCV,
     KernelSERAPH,
     Marks,
     MeanMetric,
@@ -42,7 +41,6 @@ from tests.helpers.quick import few
 
 MAPS = [
     SERAPH(),
-    SERAPHCV(SERAPH(max_iter=50), lam_factors=(0.5, 1.0), cv=2),
     MeanMetric(),
     *(getattr(classic, name)() for name in classic.__all__),
     KernelSERAPH(),
@@ -316,7 +314,7 @@ REFUSED = {
     "laplacian": (KernelSERAPH(kernel="laplacian"), "some", WRONG_KERNEL),
     "a kernel of one's own": (KernelSERAPH(kernel=np.dot), "some", WRONG_KERNEL),
     "a kernel inside": (MetricClassifier(KernelSERAPH(kernel=np.dot)), "some", WRONG_KERNEL),
-    "rank 0": (SERAPH(lam=1e6, shrinkage=0), "some", "SERAPH has learned a metric of rank 0"),
+    "rank 0": (SERAPH(lam=1e6), "some", "SERAPH has learned a metric of rank 0"),
     "a step of one's own": (make_pipeline(Doubled(), SERAPH()), "some", "Doubled"),
     "a function": (
         make_pipeline(FunctionTransformer(np.exp), SERAPH()), "some", "FunctionTransformer",
