@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from ._advice import warn_of_scales
 from ._marks import Marks
 from ._objective import to_solver
 from ._points import to_memory
@@ -90,6 +91,7 @@ def seraph_path(
         raise ValueError(f"learner must be a SERAPH, or None; got {shown(learner)}.")
     model = SERAPH() if learner is None else clone(learner)
     fit = model._prepare(X, y, marks, graph)  # noqa: SLF001
+    warn_of_scales(fit.problem.frame, getattr(X, "columns", None))
     if lams is None:
         problem = fit.problem
         zero = to_solver(np.zeros((0, problem.frame.n_coordinates)), problem.like)
