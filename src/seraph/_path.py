@@ -99,8 +99,9 @@ def seraph_path(
         largest = float(eigvalsh(gradient)[-1]) * problem.frame.unit**2
         if largest <= 0.0:
             raise ValueError(
-                "The metric is zero whatever lam is: no dissimilar pair asks for distances, or all "
-                "points are equal. Add dissimilar pairs or labels of another class."
+                "There is no weight to start from: the objective falls from the zero metric in all "
+                "directions, whatever lam is. Add dissimilar pairs or labels of another class, "
+                "lower mu, or pass lams; or give features that vary, if all points are equal."
             )
         for _ in range(_MOST_GROWTHS):
             if len(fit.run(largest)[0].P) == 0:
