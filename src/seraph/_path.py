@@ -97,12 +97,13 @@ def seraph_path(
         zero = to_solver(np.zeros((0, problem.frame.n_coordinates)), problem.like)
         gradient = to_memory(problem.objective(0.0).value_and_gradient(zero)[1])
         largest = float(eigvalsh(gradient)[-1]) * problem.frame.unit**2
-        if largest <= 0.0:
-            raise ValueError(
-                "There is no weight to start from: the objective falls from the zero metric in all "
-                "directions, whatever lam is. Add dissimilar pairs or labels of another class, "
-                "lower mu, or pass lams; or give features that vary, if all points are equal."
-            )
+        if largest <= 0.0:  # zero is a local maximum for every weight
+            largest = problem.weigh_trace("auto") * problem.frame.unit**2
+            if len(fit.run(largest)[0].P) == 0:
+                raise ValueError(
+                    "The metric is zero whatever lam is. Add dissimilar pairs or labels of "
+                    "another class, or give features that vary, if all points are equal."
+                )
         for _ in range(_MOST_GROWTHS):
             if len(fit.run(largest)[0].P) == 0:
                 break

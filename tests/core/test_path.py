@@ -152,8 +152,8 @@ def test_bad_data(wine):
     for points, labels, message in [
         (np.full_like(X, np.nan), y_partial, "NaN"),
         (X, None, "nothing to learn from"),
-        (X, np.where(y_partial >= 0, 0, -1), "no weight to start from"),
-        (np.ones_like(X), y_partial, "no weight to start from"),
+        (X, np.where(y_partial >= 0, 0, -1), "zero whatever lam is"),
+        (np.ones_like(X), y_partial, "zero whatever lam is"),
     ]:
         with pytest.raises(ValueError, match=message):
             seraph_path(points, labels)
