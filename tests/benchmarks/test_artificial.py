@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.paper._artificial import make_posterior_sparsity, make_projection_sparsity
-from tests.helpers.plain import SERAPH
+from seraph import SERAPH
 
 GENERATORS = [make_posterior_sparsity, make_projection_sparsity]
 SEEDS = range(5)

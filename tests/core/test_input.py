@@ -30,7 +30,10 @@ BAD_PARAMETERS = [
     ({"n_components": 4}, "n_components=4 .*3 features"),
     ({"n_components": 2, "solver": "spg"}, "n_components=2 caps the rank.*low-rank"),
     ({"gamma": 1.0, "solver": "em"}, r"gamma=1.0 asks for the full model.*kappa .*'em'"),
-    ({"gamma": 1.0, "solver": "projected-gradient"}, "full model.*use solver=.auto., .low-rank. or"),
+    (
+        {"gamma": 1.0, "solver": "projected-gradient"},
+        "full model.*use solver=.auto., .low-rank. or",
+    ),
     ({"unlabeled_pairs": "few"}, r'unlabeled_pairs must be "auto", "all" or .* got .few'),
     ({"unlabeled_pairs": 0}, "unlabeled_pairs must be"),
     ({"unlabeled_pairs": 0.5}, "unlabeled_pairs must be"),
@@ -202,8 +205,8 @@ def test_pixels_that_hardly_vary_and_principal_components_give_no_warning():
     pixels = np.hstack([X / X.std(axis=0)] * 2)
     pixels[:, 0] /= 500.0
     SERAPH().fit(pixels, Y)
-    left, _, right = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    SERAPH().fit(left * [1.0, 0.1, 1e-4] @ np.eye(3), Y)
+    left = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[0]
+    SERAPH().fit(left * [1.0, 0.1, 1e-4], Y)
 
 
 # Odd input

@@ -72,7 +72,8 @@ def test_random_labels_on_two_rings_are_enough_with_the_default_width():
             row.append(1 - neighbors.score(Z[partial < 0], y[partial < 0]))
         errors.append(row)
     linear, kernel = np.mean(errors, axis=0)
-    assert kernel < 0.05 < 0.2 < linear
+    assert kernel < 0.05
+    assert linear > 0.2
 
 
 def test_the_width_goes_by_the_median_distance(wine):
@@ -197,7 +198,7 @@ def test_what_does_not_suit_the_points_is_refused(wine, parameters, message):
 
 def test_a_function_that_is_not_a_kernel_is_refused(wine):
     X, y_partial, _ = wine
-    with pytest.raises(ValueError, match="not a kernel|not positive semi-definite"):
+    with pytest.raises(ValueError, match="is not a kernel on X"):
         KernelSERAPH(kernel="precomputed").fit(-rbf_kernel(X), y_partial)
-    with pytest.raises(ValueError, match="not a kernel|symmetric"):
+    with pytest.raises(ValueError, match="is not a kernel on X"):
         KernelSERAPH(kernel=lambda u, v: u[0]).fit(X, y_partial)

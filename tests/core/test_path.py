@@ -112,7 +112,7 @@ def test_weights_can_be_passed_in_any_order(wine):
 def test_other_models_have_a_path_too(wine, setting):
     X, y_partial, _ = wine
     strict = {"mu": 0.0, "tol": 1e-6, "max_iter": 2000, **setting}
-    lams, components, _ = seraph_path(X, y_partial, lams=[20.0, 5.0], learner=SERAPH(**strict))
+    _, components, _ = seraph_path(X, y_partial, lams=[20.0, 5.0], learner=SERAPH(**strict))
     A = SERAPH(lam=5.0, **strict).fit(X, y_partial).get_mahalanobis_matrix()
     np.testing.assert_allclose(components[1].T @ components[1], A, atol=2e-3 * A.max())
 

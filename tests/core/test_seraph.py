@@ -1,247 +1,88 @@
-import io
-import pickle
-import re
-import warnings
-from contextlib import redirect_stdout
+"""How SERAPH is used: pairs, pipelines, searches, warm starts, ranks."""
 
+import pickle
+
+import joblib
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist
-from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
+import torch
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks.paper._protocol import sample_task
-from seraph import Marks
-from seraph.classic import Euclidean
-from seraph.datasets import load_task
-from tests.helpers.em import em
-from tests.helpers.oracle import labeled_pairs, objective
-from tests.helpers.plain import SERAPH
-from tests.helpers.quick import few
-
-SETTINGS = [
-    {},
-    pytest.param({"solver": "em"}, marks=pytest.mark.slow),
-    {"solver": "spg"},
-    {"mu": 0.0},
-]
+from seraph import SERAPH, Marks, MarksKFold
+from seraph.metrics import pair_auc
 
 
-def distances(learner, X):
-    return pdist(learner.transform(X))
+@pytest.fixture(scope="module")
+def learner(wine):
+    return SERAPH().fit(*wine[:2])
 
 
-# What is learned
-
-
-@pytest.mark.parametrize("setting", [{}, {"solver": "spg"}, {"mu": 0.0}], ids=str)
-def test_the_objective_is_that_of_equation_7_at_the_learned_metric(wine, setting):
-    X, y_partial, _ = wine
-    learner = SERAPH(**setting).fit(X, y_partial)
-    known = labeled_pairs(y_partial[:15])
-    A = learner.get_mahalanobis_matrix()
-    expected = objective(X, A, known, mu=learner.mu_, lam=learner.lam_)
-    assert learner.objective_ == pytest.approx(expected, rel=1e-9)
-
-
-def m_step(X, y_partial, learner, before):
-    """Objective (11) as a function of the metric, its ``q`` by (10) from the metric `before`."""
-    mu, lam = learner.mu_, learner.lam_
-
-    def q(d):
-        return 0.0 if before is None else expit((1.0 + mu) * (1.0 - d @ before @ d))
-
-    return lambda A: objective(X, A, labeled_pairs(y_partial[:15]), mu=mu, lam=lam, q=q)
-
-
-@pytest.mark.parametrize("n_steps", [1, 2, 4])
-@pytest.mark.filterwarnings("ignore:SERAPH has not converged")
-def test_each_m_step_of_em_maximizes_equation_11(wine, n_steps):
-    X, y_partial = wine[0][:40], wine[1][:40]
-    strict = {"mu": 0.5, "tol": 1e-6}
-    learner = SERAPH(solver=em(n_steps), **strict).fit(X, y_partial)
-    A, before = learner.get_mahalanobis_matrix(), None  # q = 0 in the first M-step
-    if n_steps > 1:
-        last = SERAPH(solver=em(n_steps - 1), **strict).fit(X, y_partial)
-        before = last.get_mahalanobis_matrix()
-    value = m_step(X, y_partial, learner, before)
-    assert learner.objective_ == pytest.approx(value(A), rel=1e-9)
-    start = np.eye(13) if before is None else before
-    for other in (start, 0.9 * A, 1.1 * A, A + 0.01 * np.eye(13)):
-        assert value(other) < value(A)
-
-
-@pytest.mark.slow
-def test_em_ends_at_the_maximum_of_equation_11_for_its_own_metric(wine):
-    X, y_partial = wine[0][:40], wine[1][:40]
-    learner = SERAPH(solver="em", tol=1e-5).fit(X, y_partial)
-    A = learner.get_mahalanobis_matrix()
-    value = m_step(X, y_partial, learner, A)
-    assert learner.objective_ == pytest.approx(value(A), rel=1e-3)
-    for other in (0.9 * A, 1.1 * A, A + 0.01 * np.eye(13)):
-        assert value(other) < value(A)
-
-
-def test_attributes_after_fit(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X, y_partial)
+def test_attributes_after_fit(wine, learner):
     rank = len(learner.components_)
     assert learner.components_.shape == (rank, 13)
-    assert rank == np.linalg.matrix_rank(learner.get_mahalanobis_matrix())
-    assert learner.n_similar_ + learner.n_dissimilar_ == 15 * 14 // 2
-    assert learner.n_unlabeled_ == 80 * 79 // 2 - 105
-    assert learner.mu_ == 105 / learner.n_unlabeled_
+    assert rank == np.linalg.matrix_rank(learner.get_mahalanobis_matrix()) < 13
     assert learner.converged_
     assert 0 <= learner.optimality_gap_ <= learner.tol
     assert learner.n_features_in_ == 13
     assert not hasattr(learner, "feature_names_in_")
-    assert set(learner.history_) == {"objective", "rank", "share", "step"}
-    assert all(len(values) == learner.n_iter_ for values in learner.history_.values())
-    lengths = np.linalg.norm(learner.components_, axis=1)
+    P = learner.components_
+    lengths = np.linalg.norm(P, axis=1)
     assert np.all(np.diff(lengths) <= 0)
+    np.testing.assert_allclose(P @ P.T, np.diag(lengths**2), atol=1e-9 * lengths[0] ** 2)
+    assert np.all(P[np.arange(rank), np.abs(P).argmax(axis=1)] > 0)
 
 
-def test_automatic_lam_is_the_rule_of_the_documentation(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X, y_partial)
-    top = np.linalg.eigvalsh(np.cov(X.T, bias=True))[-1]
-    balanced = 2 * np.sqrt(learner.n_similar_ * learner.n_dissimilar_)
-    assert learner.lam_ == pytest.approx(0.08 * balanced / np.sqrt(15) * 2 * top)
-
-
-def test_automatic_mu_is_zero_where_nothing_is_unlabeled(wine):
-    X, _, y = wine
-    assert SERAPH().fit(X, y).mu_ == 0.0
-
-
-@pytest.mark.parametrize(("mu", "lam"), [(0.0, 0.0), ("auto", 0.0), (0.0, 1.0), ("auto", 1.0)])
-def test_the_papers_four_settings_run_with_its_solver(wine, mu, lam):
-    X, y_partial, _ = wine
-    learner = SERAPH(mu=mu, lam=lam, solver="projected-gradient")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        learner.fit(X, y_partial)
-    assert learner.n_iter_ <= 200
-    assert (learner.mu_ > 0) == (mu == "auto")
-    assert learner.lam_ == lam
-
-
-def test_direct_and_em_agree_without_unlabeled_pairs_and_differ_with_them(wine):
-    X, y_partial, _ = wine
-    X, y_partial = X[:40], y_partial[:40]
-    strict = {"tol": 1e-6, "max_iter": 500}
-    apart = []
-    for mu in (0.0, 0.3):
-        direct = SERAPH(mu=mu, **strict).fit(X, y_partial)
-        by_em = SERAPH(mu=mu, solver="em", **strict).fit(X, y_partial)
-        apart.append(np.abs(distances(direct, X) - distances(by_em, X)).max())
-    assert apart[0] < 1e-4
-    assert apart[1] > 1e-2
-
-
-def test_n_components_caps_the_rank(digits):
-    X, y_partial, _ = digits
-    free = SERAPH().fit(X, y_partial)
-    assert len(free.components_) > 2
-    capped = SERAPH(n_components=2).fit(X, y_partial)
-    assert capped.components_.shape == (2, 64)
-    assert capped.converged_
-    assert capped.objective_ < free.objective_
-
-
-def test_learned_metric_beats_the_euclidean_one_on_digits_with_20_labels():
-    task = load_task("usps-1-5-40")
-    errors = []
-    for number in range(4):
-        sampling = sample_task(task, seed=0, number=number)
-        learners = [
-            learner.fit(sampling.X, sampling.y_partial) for learner in (Euclidean(), SERAPH())
-        ]
-        errors.append([sampling.nearest_neighbor_error(learner) for learner in learners])
-    euclidean, learned = np.mean(errors, axis=0)
-    assert learned < euclidean - 2.0
-
-
-# What it does not depend on
-
-
-@pytest.mark.parametrize("c", few([1e-6, 0.1, 30.0, 1e6], {1e-6, 30.0}.__contains__))
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_a_common_factor_with_its_square_on_lam_leaves_the_distances(wine, c, setting):
-    X, y_partial, _ = wine
-    one = SERAPH(lam=2.0, **setting).fit(X, y_partial)
-    other = SERAPH(lam=2.0 * c**2, **setting).fit(c * X, y_partial)
-    np.testing.assert_allclose(distances(other, c * X), distances(one, X), rtol=1e-6)
-
-
-def test_thread_count_does_not_matter(digits):
-    X, y_partial, _ = digits
-    one, other = (SERAPH(n_jobs=n).fit(X, y_partial) for n in (None, 2))
-    np.testing.assert_array_equal(one.components_, other.components_)
-
-
-# How it is used
-
-
-def test_pair_methods_agree_on_the_distance(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X, y_partial)
-    pairs = X[np.array([[0, 1], [5, 60], [3, 3]])]
-    d = learner.pair_distance(pairs)
+def test_pair_methods_agree_on_the_distance(wine, learner):
+    X = wine[0]
+    rows = np.array([[0, 1], [5, 60], [3, 3]])
     Z = learner.transform(X)
-    np.testing.assert_allclose(d, np.linalg.norm(Z[[0, 5, 3]] - Z[[1, 60, 3]], axis=1))
-    np.testing.assert_allclose(learner.pair_proba(pairs), 1 / (1 + np.exp(d**2 - 1)))
-    metric = learner.get_metric()
-    np.testing.assert_allclose([metric(a, b) for a, b in pairs], d)
-    A, gap = learner.get_mahalanobis_matrix(), pairs[1, 0] - pairs[1, 1]
-    assert gap @ A @ gap == pytest.approx(d[1] ** 2)
-    assert learner.pair_distance(np.empty((0, 2, 13))).shape == (0,)
-
-
-def test_get_metric_works_in_scikit_learn_and_survives_a_pickle(wine):
-    X, y_partial, y = wine
-    learner = SERAPH().fit(X, y_partial)
+    d = np.linalg.norm(Z[rows[:, 0]] - Z[rows[:, 1]], axis=1)
+    np.testing.assert_allclose(learner.pair_distance(X[rows]), d)
+    np.testing.assert_allclose(learner.pair_distance(rows, X), d)
     metric = pickle.loads(pickle.dumps(learner.get_metric()))
-    neighbors = KNeighborsClassifier(3, metric=metric).fit(X, y)
-    mapped = KNeighborsClassifier(3).fit(learner.transform(X), y)
-    np.testing.assert_array_equal(neighbors.predict(X), mapped.predict(learner.transform(X)))
-
-
-def test_pair_proba_keeps_the_threshold_of_the_fit(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH(eta=2.0).fit(X, y_partial)
-    before = learner.pair_proba(X[None, :2])
-    learner.set_params(eta=5.0)
-    assert learner.pair_proba(X[None, :2]) == before
-
-
-def test_pair_methods_refuse_other_shapes(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X, y_partial)
+    np.testing.assert_allclose([metric(a, b) for a, b in X[rows]], d)
+    apart = X[5] - X[60]
+    assert apart @ learner.get_mahalanobis_matrix() @ apart == pytest.approx(d[1] ** 2)
+    assert learner.pair_distance(np.empty((0, 2, 13))).shape == (0,)
     with pytest.raises(ValueError, match=r"\(n_pairs, 2, 13\).*got \(1, 2\)"):
         learner.pair_distance([[0, 1]])
 
 
-def test_pipeline_and_grid_search(wine):
+def test_get_metric_works_in_scikit_learn(wine, learner):
     X, _, y = wine
-    pipeline = make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(1))
-    search = GridSearchCV(pipeline, {"seraph__lam": ["auto", 30.0], "seraph__mu": [0.0]}, cv=3)
-    search.fit(X, y)
-    assert search.best_score_ > 0.8
-    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    neighbors = KNeighborsClassifier(3, metric=learner.get_metric()).fit(X, y)
+    mapped = KNeighborsClassifier(3).fit(learner.transform(X), y)
+    np.testing.assert_array_equal(neighbors.predict(X), mapped.predict(learner.transform(X)))
 
 
-def test_pairs_reach_the_learner_through_a_pipeline(wine):
-    X, _, y = wine
-    pairs = [[0, 1], [2, 3], [0, np.flatnonzero(y == y[0])[1]]]
-    marks = [y[i] == y[j] for i, j in pairs]
-    pipeline = make_pipeline(StandardScaler(), SERAPH())
-    pipeline.fit(X, seraph__marks=Marks(pairs, marks, rows=X))
-    assert pipeline[-1].n_similar_ + pipeline[-1].n_dissimilar_ == 3
+def test_the_score_is_the_auc_of_the_labeled_pairs(wine, learner):
+    X, y_partial, y = wine
+    assert learner.score(X, y) == pytest.approx(pair_auc(learner.transform(X), y))
+    assert learner.score(torch.as_tensor(X), y) == pytest.approx(learner.score(X, y))
+    known = np.flatnonzero(y_partial >= 0)
+    i, j = known[np.array(np.triu_indices(15, 1))]
+    marks = Marks(np.c_[i, j], y[i] == y[j], rows=X)
+    assert learner.score(X, marks=marks) == pytest.approx(learner.score(X, y_partial))
+
+
+def test_a_model_that_is_mapped_from_a_file_maps_tensors(wine, learner, tmp_path):
+    joblib.dump(learner, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    expected = learner.transform(wine[0])
+    np.testing.assert_allclose(mapped.transform(torch.tensor(wine[0])), expected, atol=1e-12)
+
+
+def test_n_components_caps_the_rank(digits):
+    X, y_partial, _ = digits
+    free, capped = (SERAPH(n_components=k).fit(X, y_partial) for k in (None, 2))
+    assert len(free.components_) > 2
+    assert capped.components_.shape == (2, 64)
+    assert capped.converged_
+    assert capped.objective_ < free.objective_
 
 
 def test_warm_start_goes_on_from_the_last_metric(digits):
@@ -255,15 +96,49 @@ def test_warm_start_goes_on_from_the_last_metric(digits):
     assert warm.n_features_in_ == 40
 
 
-def test_verbose_prints_a_line_per_iteration(wine):
-    X, y_partial, _ = wine
-    out = io.StringIO()
-    with redirect_stdout(out):
-        learner = SERAPH(verbose=1).fit(X, y_partial)
-    lines = out.getvalue().splitlines()
-    assert len(lines) == learner.n_iter_
-    assert re.fullmatch(
-        r"\[SERAPH\] 1/200  objective -[\d.]+  rank \d+  gap \S+  [\d.]+ s, at most [\d.]+ s left",
-        lines[0],
-    )
-    assert f"{learner.objective_:.4g}"[:5] in lines[-1]
+# Searches and pipelines
+
+
+def test_marks_reach_the_learner_through_a_pipeline(wine):
+    X, _, y = wine
+    rows = np.arange(20).reshape(10, 2)
+    marks = Marks(rows, y[rows[:, 0]] == y[rows[:, 1]], rows=X)
+    pipeline = make_pipeline(StandardScaler(), SERAPH()).fit(X, seraph__marks=marks)
+    assert pipeline[-1].n_similar_ + pipeline[-1].n_dissimilar_ == 10
+
+
+def test_a_search_over_a_pipeline(wine):
+    X, _, y = wine
+    pipeline = make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(1))
+    grid = {"seraph__lam": ["auto", 30.0], "seraph__mu": [0.0]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.8
+
+
+LAMS = [0.3, 3.0, 30.0, 1e3]
+
+
+@pytest.mark.parametrize("kind", ["labels", "marks"])
+@pytest.mark.filterwarnings("ignore:.*rank 0")
+def test_a_search_chooses_lam_by_held_out_pairs(wine, kind):
+    """The recipe: GridSearchCV, MarksKFold and the learner's score, the AUC of held-out pairs."""
+    X, _, y = wine
+    known = y
+    if kind == "labels":
+        known = np.where(np.arange(len(y)) < 45, y, -1)
+    else:
+        rows = np.random.default_rng(0).permutation(80).reshape(-1, 2)
+        known = Marks(rows, y[rows[:, 0]] == y[rows[:, 1]], rows=X)
+    folds = MarksKFold(3)
+    search = GridSearchCV(SERAPH(), {"lam": LAMS}, cv=folds, error_score="raise").fit(X, known)
+    scores = search.cv_results_["mean_test_score"]
+    for lam, score in zip(LAMS, scores, strict=True):
+        assert np.mean(cross_val_score(SERAPH(lam=lam), X, known, cv=folds)) == score
+    assert scores[-1] == 0.5  # the zero metric cannot tell pairs apart
+    assert search.best_score_ == scores.max() > 0.7
+    best = search.best_estimator_
+    assert best.lam_ == LAMS[int(np.argmax(scores))]
+    expected = clone(best).fit(X, known)
+    np.testing.assert_array_equal(best.components_, expected.components_)
+    truth = pair_auc(best.transform(X), y)
+    assert truth > pair_auc(SERAPH(lam=0.3).fit(X, known).transform(X), y) - 0.02

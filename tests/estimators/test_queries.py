@@ -11,11 +11,18 @@ from sklearn.metrics import roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import Marks, MetricClassifier, PairClassifier, query_pairs, query_rows
+from seraph import (
+    SERAPH,
+    KernelSERAPH,
+    Marks,
+    MetricClassifier,
+    PairClassifier,
+    query_pairs,
+    query_rows,
+)
 from seraph._estimators._best_pairs import best_pairs
 from seraph.classic import GMML, Euclidean
 from seraph.metrics._tiles import SquaredDistances
-from tests.helpers.plain import SERAPH, KernelSERAPH
 
 NONE = np.empty((0, 2), dtype=int)
 

@@ -47,7 +47,7 @@ def known_pairs(y):
 def test_the_objective_is_that_of_the_oracle_in_the_users_units(rng, step, mu, library):
     X, y = table()
     marks = Marks(**MARKS, rows=N)
-    problem, labels = pose(library(X), y, marks, mu=mu, eta=1.3)
+    problem, _ = pose(library(X), y, marks, mu=mu, eta=1.3)
     F, frame = problem.objective(2.0), problem.frame
     weight = sum(MARKS["weights"][:4]) + 45 + 3
     mu = weight / (N * (N - 1) / 2 - 49) if mu == "auto" else mu
@@ -56,8 +56,10 @@ def test_the_objective_is_that_of_the_oracle_in_the_users_units(rng, step, mu, l
     q = None
     if step != "direct":
         F = F.m_step(library(frame.from_features(old)) if step == "m-step" else None)
-        q = (lambda d: expit((1 + mu) * (1.3 - np.sum((old @ d) ** 2)))) if step == "m-step" else (
-            lambda d: 0.0
+        q = (
+            (lambda d: expit((1 + mu) * (1.3 - np.sum((old @ d) ** 2))))
+            if step == "m-step"
+            else (lambda d: 0.0)
         )
 
     def value(P):
