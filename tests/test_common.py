@@ -53,7 +53,7 @@ ESTIMATORS = [
     if inspect.isclass(value)
     and issubclass(value, BaseEstimator)
     # It learns no distance, from tables and not from points: see tests/columns.
-    and value is not TablePreparer
+    and value not in (TablePreparer, seraph.MahalanobisLearner)
 ]
 # Arguments that a constructor requires, or that make a fit quick or repeatable.
 ARGUMENTS = {

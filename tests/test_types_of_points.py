@@ -7,15 +7,20 @@ import pytest
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from seraph import SERAPH, MarksKFold, MeanMetric, MetricClassifier, PairClassifier
+import seraph
+from seraph import SERAPH, MarksKFold, MeanMetric, MetricClassifier, PairClassifier, classic
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.metrics import known_rows_scorer, pair_auc
 from tests.helpers.foreign import DAYS, TYPES
-from tests.hostile.cases import required_by
-from tests.hostile.fits import ESTIMATORS
-from tests.hostile.others import STAND_INS
 
+ESTIMATORS = [
+    value
+    for package in (seraph, classic)
+    for value in (getattr(package, name) for name in sorted(package.__all__))
+    if isinstance(value, type) and hasattr(value, "fit") and value is not seraph.TablePreparer
+]
+STAND_INS = sorted(name for name in metric_learn.__all__ if name != "Constraints")
 Y = np.arange(12) % 2
 
 
@@ -29,8 +34,9 @@ def test_types_that_are_no_numbers_are_refused_by_name(kind):
 
 @pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
 def test_no_learner_takes_dates_for_numbers(Estimator):
+    learner = Estimator(SERAPH()) if Estimator is MetricClassifier else Estimator()
     with pytest.raises(TypeError, match=r"datetime64.*days since"):
-        Estimator(**required_by(Estimator)).fit(DAYS, Y)
+        learner.fit(DAYS, Y)
 
 
 @pytest.mark.parametrize("name", STAND_INS)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._marks import PairLabels
-from ._points import PointSet
+from ._points import Frame
 from ._solvers import SCALES, SOLVERS, Result
 from ._utils._warnings import warn
 
@@ -48,12 +48,12 @@ def warn_of_labels(labels: PairLabels) -> None:
         )
 
 
-def warn_of_scales(points: PointSet, names: Any = None) -> None:
+def warn_of_scales(frame: Frame, names: Any = None) -> None:
     """Warn if the features' standard deviations differ widely, except for principal components.
 
     The message has the `names` of the features, or else their numbers.
     """
-    scales = points.frame.std
+    scales = frame.std
     varying = np.flatnonzero(scales > 1e-12 * scales.max(initial=0.0))
     if len(varying) == 0:
         return
@@ -65,7 +65,6 @@ def warn_of_scales(points: PointSet, names: Any = None) -> None:
         return
     # Principal components are uncorrelated. Scaled to unit variance, the last ones, mostly noise,
     # would count as much as the first.
-    frame = points.frame
     if frame.basis is None:
         correlations = frame.covariance[wide] * frame.unit**2 / np.maximum(scales, 1e-300) / high
         if np.median(np.abs(correlations[varying[varying != wide]])) < _UNCORRELATED:

@@ -23,8 +23,7 @@ from ._utils._threads import one_blas_thread
 from ._utils._typing import Array
 from ._utils._validation import as_numbers, check_number, check_seed, shown, two_points
 
-# Distances whose median gives the width of a kernel, and the rows that it is taken of.
-_WIDTHS = {"rbf": "sqeuclidean", "laplacian": "cityblock"}
+# The rows whose median squared distance gives the width of the rbf kernel.
 _ROWS_FOR_WIDTH = 1000
 
 
@@ -49,9 +48,9 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         or "precomputed". Then X is the matrix of kernel values, ``(n, n)`` in ``fit`` and
         ``(n_new, n)`` afterwards.
     gamma : float, "median" or None, default="median"
-        Parameter of the rbf, poly, sigmoid and laplacian kernels. "median" is the median
-        heuristic: 1 over the median squared distance of two points for rbf, and over their median
-        Manhattan distance for laplacian; other kernels keep their own default, as with None.
+        Parameter of the rbf, poly and sigmoid kernels. "median" is the median heuristic for rbf:
+        1 over the median squared distance of two points; other kernels keep their own default,
+        as with None.
     degree, coef0 : float, default=3 and 1
         Parameters of the poly and sigmoid kernels.
     kernel_params : dict, optional
@@ -173,7 +172,9 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
                     "the features, change the kernel's parameters, or choose another kernel."
                 ) from error
             coordinates = pca.transform(_seen(points, landmarks, self.kernel))
-        learner.fit(coordinates.astype(points.dtype), y, marks=marks, graph=graph)
+        coordinates = coordinates.astype(points.dtype)
+        fit = learner._prepare(coordinates, y, marks, graph)  # noqa: SLF001
+        learner._learn(coordinates, fit)  # noqa: SLF001
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
         self.pca_, self.learner_, self.landmarks_ = pca, learner, landmarks
         return self
@@ -230,7 +231,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         if len(points) == 0:  # scikit-learn's kernels refuse an empty table
             return np.empty((0, self._n_features_out), dtype=points.dtype)
         coordinates = self.pca_.transform(_seen(points, self.landmarks_, self.kernel))
-        return map_points(coordinates.astype(points.dtype), self.learner_.components_)
+        return map_points(coordinates, self.learner_.components_).astype(points.dtype)
 
     def _map_differences(self, pairs: Array) -> Array:
         mapped = self._map(pairs.reshape(-1, pairs.shape[2]))
@@ -255,18 +256,22 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         """Return the kernel's gamma; None for its own default."""
         if not isinstance(self.gamma, str):
             return self.gamma
-        if self.kernel not in _WIDTHS:
+        if self.kernel != "rbf":
             return None
         rows = choose_rows(len(points), _ROWS_FOR_WIDTH, 0)
         rows = points.astype(np.float64) if rows is None else points[rows].astype(np.float64)
-        distances = pdist(rows, _WIDTHS[self.kernel])
+        distances = pdist(rows, "sqeuclidean")
         # If most points coincide, the median is 0: take the largest distance.
         width = float(np.median(distances) or distances.max(initial=0.0))
         return 1.0 / width if width > 0.0 else 1.0
 
 
 def _seen(points: Array, landmarks: Array | None, kernel: Any, *, fit: bool = False) -> Array:
-    """Return what kernel PCA takes: points, or precomputed values with the landmarks."""
+    """Return what kernel PCA takes: points, or precomputed values with the landmarks.
+
+    Both are in double precision: small differences of kernel values matter.
+    """
+    points = points.astype(np.float64, copy=False)
     if landmarks is not None and kernel == "precomputed":
         points = points[:, landmarks]
     return points[landmarks] if fit and landmarks is not None else points

@@ -21,6 +21,7 @@ from ._points import PointSet, read_points, to_memory
 from ._seraph import SERAPH
 from ._utils._eigen import eigh, svd
 from ._utils._public import publish
+from ._utils._threads import one_blas_thread
 from ._utils._typing import Array
 from ._utils._validation import check_number, shown
 from ._utils._warnings import warn
@@ -148,6 +149,13 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
             np.empty((0, points.shape[1])) if learner is None else _factor(name, learner)
             for name, learner in fitted
         ]
+        with one_blas_thread():
+            return self._average(X, points, fitted, factors, weights)
+
+    def _average(
+        self, X: Any, points: PointSet, fitted: Named, factors: list[Array], weights: Array
+    ) -> Self:
+        """Set the mean of the metrics with these factors."""
         variances = np.array([points.frame.total_variance(P) for P in factors])
         is_used = variances > 0.0
         _warn_of_zero([name for (name, _), used in zip(fitted, is_used, strict=True) if not used])

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from ._advice import warn_of_scales
 from ._marks import Marks
 from ._objective import to_solver
 from ._points import to_memory
@@ -90,16 +91,19 @@ def seraph_path(
         raise ValueError(f"learner must be a SERAPH, or None; got {shown(learner)}.")
     model = SERAPH() if learner is None else clone(learner)
     fit = model._prepare(X, y, marks, graph)  # noqa: SLF001
+    warn_of_scales(fit.problem.frame, getattr(X, "columns", None))
     if lams is None:
         problem = fit.problem
         zero = to_solver(np.zeros((0, problem.frame.n_coordinates)), problem.like)
         gradient = to_memory(problem.objective(0.0).value_and_gradient(zero)[1])
         largest = float(eigvalsh(gradient)[-1]) * problem.frame.unit**2
-        if largest <= 0.0:
-            raise ValueError(
-                "The metric is zero whatever lam is: no dissimilar pair asks for distances, or all "
-                "points are equal. Add dissimilar pairs or labels of another class."
-            )
+        if largest <= 0.0:  # zero is a local maximum for every weight
+            largest = problem.weigh_trace("auto") * problem.frame.unit**2
+            if len(fit.run(largest)[0].P) == 0:
+                raise ValueError(
+                    "The metric is zero whatever lam is. Add dissimilar pairs or labels of "
+                    "another class, or give features that vary, if all points are equal."
+                )
         for _ in range(_MOST_GROWTHS):
             if len(fit.run(largest)[0].P) == 0:
                 break

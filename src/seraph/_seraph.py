@@ -266,6 +266,11 @@ class SERAPH(MahalanobisLearner):
         (2, 1, 2)
         """
         fit = self._prepare(X, y, marks, graph)
+        warn_of_scales(fit.problem.frame, getattr(X, "columns", None))
+        return self._learn(X, fit)
+
+    def _learn(self, X: Any, fit: Fit) -> Self:
+        """Run the solver, and set all attributes."""
         result, s = fit.run(self.lam, self._previous(fit.problem.frame))
         components, attributes = fit.components(result, s), fit.attributes(result, s)
         warn_of_fit(self, result, attributes)
@@ -289,7 +294,6 @@ class SERAPH(MahalanobisLearner):
                 f"{points.shape[1]} features."
             )
         warn_of_labels(labels)
-        warn_of_scales(points, getattr(X, "columns", None))
         with one_blas_thread():
             problem = Problem.make(
                 points,

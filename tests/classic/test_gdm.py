@@ -159,11 +159,11 @@ class TestObjective:
     def test_gradient_by_factor_against_finite_differences(self, problem, rng):
         P = rng.normal(size=8)
         error = check_grad(
-            lambda p: problem.by_factor(p.reshape(2, 4))[0],
-            lambda p: problem.by_factor(p.reshape(2, 4))[1].ravel(),
+            lambda p: problem.value_and_factor_gradient(p.reshape(2, 4))[0],
+            lambda p: problem.value_and_factor_gradient(p.reshape(2, 4))[1].ravel(),
             P,
         )
-        assert error < 1e-5 * np.linalg.norm(problem.by_factor(P.reshape(2, 4))[1])
+        assert error < 1e-5 * np.linalg.norm(problem.value_and_factor_gradient(P.reshape(2, 4))[1])
 
     def test_gradient_by_weights_against_finite_differences(self, problem, rng):
         weights = rng.uniform(0.5, 1.0, size=4)
@@ -174,7 +174,7 @@ class TestObjective:
 
     def test_gradients_by_metric_and_by_factor_agree(self, problem, rng):
         P = rng.normal(size=(3, 4))
-        by_metric, by_factor = problem.by_metric(P), problem.by_factor(P)
+        by_metric, by_factor = problem.value_and_gradient(P), problem.value_and_factor_gradient(P)
         assert by_metric[0] == pytest.approx(by_factor[0])
         np.testing.assert_allclose(2.0 * P @ by_metric[1], by_factor[1], rtol=1e-9, atol=1e-9)
 

@@ -15,7 +15,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import seraph
-from seraph import SERAPH, MarksKFold, MetricClassifier, TablePreparer
+from seraph import SERAPH, MarksKFold, MeanMetric, MetricClassifier, TablePreparer
 
 PENGUINS = Path(__file__).parents[2] / "docs" / "data" / "penguins.csv"
 N = 40
@@ -57,7 +57,7 @@ def test_three_lines_from_a_table_to_a_model():
     table = pd.read_csv(PENGUINS)
     species = table.pop("species")
     labels = species.where(np.arange(len(table)) % 18 == 0, None)
-    model = MetricClassifier(make_pipeline(TablePreparer(), SERAPH())).fit(table, labels)
+    model = MetricClassifier(make_pipeline(TablePreparer(), MeanMetric())).fit(table, labels)
     assert np.mean(model.predict(table) == species) > 0.97
     scores = cross_val_score(model, table, labels, cv=MarksKFold(2))
     assert np.all(scores > 0.7)

@@ -1,4 +1,4 @@
-"""Where the points are: numpy, numba, torch and dask find the same metric, on any number of cores."""
+"""Where the points are: numpy, numba, torch and dask find one metric, on any number of cores."""
 
 import dask.array as da
 import numpy as np

@@ -47,7 +47,7 @@ def known_pairs(y):
 def test_the_objective_is_that_of_the_oracle_in_the_users_units(rng, step, mu, library):
     X, y = table()
     marks = Marks(**MARKS, rows=N)
-    problem, labels = pose(library(X), y, marks, mu=mu, eta=1.3)
+    problem, _ = pose(library(X), y, marks, mu=mu, eta=1.3)
     F, frame = problem.objective(2.0), problem.frame
     weight = sum(MARKS["weights"][:4]) + 45 + 3
     mu = weight / (N * (N - 1) / 2 - 49) if mu == "auto" else mu

@@ -134,7 +134,7 @@ def test_similar_points_are_pulled_together_from_any_distance(convert, distance)
 @pytest.mark.parametrize("kind", ["entropy", "classes"])
 def test_the_number_of_pairs_is_that_of_the_terms(rng, kind, partners):
     for n in (2, 65, 130):
-        Z, Y, old, codes = table(rng, n)
+        Z, Y, _, codes = table(rng, n)
         pairs = BlockPairs.make(codes, kind, partners, like=Z)
         # At threshold 0 and rank 0, each term of a pair is the same number.
         value = sum_over_blocks(Z[:, :0], Y, pairs, 0.0)[0]

@@ -20,7 +20,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from seraph import SERAPH, KernelSERAPH, MetricClassifier, PairClassifier
+from seraph import SERAPH, KernelSERAPH, MeanMetric, MetricClassifier, PairClassifier
 from seraph.classic import RCA, Euclidean
 from seraph.persist import export, to_matrix
 
@@ -74,10 +74,10 @@ def test_a_classifier_gives_the_map_of_its_learner():
 
 @pytest.mark.parametrize("unit_length", [False, True])
 def test_a_cut_matrix_loses_as_little_of_the_squared_distances_as_any(unit_length):
-    model = SERAPH().fit(X, SOME)
+    model = MeanMetric().fit(X, SOME)
     points = X
     if unit_length:
-        model, points = make_pipeline(Normalizer(), SERAPH()).fit(X, SOME), unit(X)
+        model, points = make_pipeline(Normalizer(), MeanMetric()).fit(X, SOME), unit(X)
     Z = points @ to_matrix(model, dtype=np.float64)
     values = np.linalg.eigvalsh(np.cov(Z.T, bias=True))[::-1]
     for k in (1, 3, 6):
@@ -122,7 +122,7 @@ def test_what_is_no_linear_map_is_refused():
 )
 def test_bad_arguments_are_refused(settings, reason):
     with pytest.raises(ValueError, match=reason):
-        to_matrix(SERAPH().fit(X, SOME), **settings)
+        to_matrix(MeanMetric().fit(X, SOME), **settings)
     with pytest.raises(ValueError, match="must be a fitted estimator"):
         to_matrix(SERAPH)
 

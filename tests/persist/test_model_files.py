@@ -7,7 +7,6 @@ import re
 import sys
 import zipfile
 from importlib import import_module
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -47,7 +46,6 @@ from seraph import (
 from seraph.persist import _archive
 from tests.helpers.models import labels_for, read_schema, rewrite
 from tests.helpers.quick import few
-
 
 
 def seeded(learner):

@@ -80,7 +80,7 @@ def test_equal_points_are_flat_and_have_the_unit_one(shape, value):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [2, _ROWS, _ROWS + 1, 3 * _ROWS])
 def test_moments_are_those_of_double_precision_wherever_the_points_are(rng, n, dtype):
-    X = (rng.normal(size=(n, 3)) + [0.0, 1e3, -5.0]).astype(dtype)
+    X = (rng.normal(size=(n, 3)) + np.array([0.0, 1e3, -5.0])).astype(dtype)
     wide = X.astype(np.float64)
     scatter = (wide - wide.mean(axis=0)).T @ (wide - wide.mean(axis=0))
     halves = Moments.of(X[: n // 3]).merge(Moments.of(X[n // 3 :]))

@@ -67,9 +67,7 @@ def by_scipy(F, P):
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_the_solvers_agree_with_each_other_and_with_scipy_where_the_problem_is_concave(
-    small, step
-):
+def test_the_solvers_agree_with_scipy_where_the_problem_is_concave(small, step):
     F, frame = step_of(small, step)
     expected = by_scipy(F, first(frame))
     for name, close in {"low-rank": 1e-8, "spg": 1e-8, "projected-gradient": 1e-4}.items():

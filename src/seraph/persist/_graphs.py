@@ -23,7 +23,7 @@ from .._utils._typing import Array
 from ._tables import MISSING_TEXT, text_of
 
 # Kernels that a few ONNX operators can compute.
-KERNELS = ("linear", "poly", "polynomial", "rbf")
+KERNELS = ("linear", "poly", "rbf")
 
 CLASSIFIER = "SeraphMetricClassifier"
 

@@ -9,11 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from seraph._sweep import NumpySweep, PairTerms
-from seraph._sweep import _numpy as numpy_sweep
-from seraph._sweep._tiles import Pass
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from seraph._pairs import BlockPairs, _blocks, sum_over_blocks
 from seraph._utils import _threads as module
 from seraph._utils._threads import one_blas_thread
 from tests.helpers.forks import forks, succeeds_in_a_child
@@ -197,19 +195,21 @@ def test_a_child_has_the_limit_of_the_thread_that_forked_and_no_other(loaded, sc
 
 
 @pytest.mark.parametrize("scope", SCOPES)
-def test_every_thread_of_a_sweep_has_one_thread_of_blas(rng, loaded, monkeypatch, scope):
+def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, loaded, monkeypatch, scope):
     loaded.append(Library(scope))
     seen = {}
 
-    class Spied(Pass):
-        def sum_tiles(self, strips):
-            seen.setdefault(threading.current_thread().name, set()).add(loaded[0].num_threads)
-            return super().sum_tiles(strips)
+    def watched(*arguments):
+        seen.setdefault(threading.get_ident(), set()).add(loaded[0].num_threads)
+        return add_tasks(*arguments)
 
-    monkeypatch.setattr(numpy_sweep, "Pass", Spied)
-    sweep = NumpySweep(rng.normal(size=(60, 3)), n_jobs=2, tile=8)
+    add_tasks = _blocks._add_tasks
+    monkeypatch.setattr(_blocks, "_add_tasks", watched)
+    monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
+    X = rng.normal(size=(200, 3))
+    pairs = BlockPairs.make(np.full(200, -1), "entropy", None, like=X, n_jobs=2)
     with one_blas_thread():
-        sweep(np.eye(3), PairTerms(np.arange(9) // 3, mu=0.1), "factor")
-    assert seen
-    assert all("seraph-sweep" in name for name in seen)
+        sum_over_blocks(X, X, pairs, 1.0)
+    assert threading.get_ident() not in seen
     assert set.union(*seen.values()) == {1}
+    assert loaded[0].num_threads == 4

@@ -2,37 +2,32 @@
 
 import threading
 import time
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
-from seraph._sweep import NumbaSweep, NumpySweep, PairList, PairTerms, Plan
+import torch
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import seraph
-from seraph import SERAPH, SERAPHCV, KernelSERAPH, seraph_path
+from seraph import SERAPH, KernelSERAPH, seraph_path
+from seraph._pairs import _blocks
 from seraph._utils._threads import SharedSetting
 from seraph._utils._typing import computed_once
 from tests.helpers.forks import forks, succeeds_in_a_child
+from tests.helpers.quick import few
 
 N_FITS = 10
 SECONDS = 120
 LEARNERS = {
     "low-rank": SERAPH(),
-    "spg": SERAPH(solver="spg"),
-    "em": SERAPH(solver="em"),
     "two threads": SERAPH(n_jobs=2),
     "manifold": SERAPH(manifold=0.01),
-    "sampled pairs": SERAPH(unlabeled_pairs=500, random_state=0),
-    "numba": SERAPH(backend="numba"),
-    "numba, two threads": SERAPH(backend="numba", n_jobs=2),
+    "sampled pairs": SERAPH(unlabeled_pairs=5),
     "kernel": KernelSERAPH(),
-    "cross-validation": SERAPHCV(lam_factors=(0.5, 1.0, 2.0), cv=2),
 }
 
 
@@ -63,22 +58,22 @@ def two_blas_threads():
         yield
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow if k else ()) for k, name in enumerate(LEARNERS)],
-)
-@pytest.mark.parametrize("data", ["different", pytest.param("same", marks=pytest.mark.slow)])
-def test_fits_at_once_give_the_bits_of_fits_in_turn(name, data):
-    check_same_bits(LEARNERS[name], [seed if data == "different" else 0 for seed in range(N_FITS)])
+@pytest.mark.parametrize("name", few(LEARNERS, {"low-rank", "two threads"}.__contains__))
+@pytest.mark.parametrize("library", few(["numpy", "numba"], "numpy".__eq__))
+def test_fits_at_once_give_the_bits_of_fits_in_turn(name, library, monkeypatch):
+    monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
+    monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", 0 if library == "numba" else np.inf)
+    check_same_bits(LEARNERS[name], [0, 0, *range(N_FITS - 2)])
 
 
-def test_fits_of_torch_at_once_give_the_bits_of_fits_in_turn():
-    check_same_bits(SERAPH(backend="torch", tol=0.1), [0, 0, 1])
+def test_fits_of_tensors_at_once_give_the_bits_of_fits_in_turn():
+    check_same_bits(SERAPH(tol=0.1), [0, 0, 1], torch.as_tensor)
 
 
-def check_same_bits(learner, seeds):
+def check_same_bits(learner, seeds, convert=np.asarray):
     def components(seed):
-        fitted = clone(learner).fit(*problem(seed))
+        X, y = problem(seed)
+        fitted = clone(learner).fit(convert(X), y)
         return getattr(fitted, "learner_", fitted).components_
 
     before = blas_threads()
@@ -91,7 +86,7 @@ def check_same_bits(learner, seeds):
 @pytest.mark.slow
 def test_paths_at_once_give_the_bits_of_paths_in_turn():
     def components(seed):
-        return seraph_path(*problem(seed), n_lams=5).components
+        return seraph_path(*problem(seed), n_lams=5)[1]
 
     in_turn = [components(seed) for seed in range(4)]
     for one, other in zip(in_turn, at_once(components, range(4)), strict=True):
@@ -131,63 +126,22 @@ def test_blas_has_one_thread_while_any_fit_runs():
     assert all(threads == {1} for threads in seen)
 
 
-# The threads of a sweep
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_fit_leaves_no_thread(fails, monkeypatch):
+    monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
 
+    def callback(state):
+        if fails:
+            raise StopError
 
-def sweep_threads():
-    return {thread for thread in threading.enumerate() if "seraph-sweep" in thread.name}
-
-
-def none_left():
-    """Whether the threads of all sweeps end within ten seconds."""
-    deadline = time.monotonic() + 10
-    while sweep_threads() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not sweep_threads()
-
-
-@pytest.mark.parametrize("kind", [NumpySweep, NumbaSweep])
-def test_all_sweeps_share_their_threads_which_end_with_them(kind):
-    X, y = problem(0)
-    sample = Plan(
-        listed=PairList.of(np.column_stack([np.arange(299), np.arange(1, 300)])), weight=2.0
-    )
-    sweep = kind(X, n_jobs=2, tile=32)
-    seen = set()
-    for terms in [PairTerms(np.sort(y[:30]), mu=0.1, plan=some) for some in (Plan(), sample)] * 5:
-        sweep(np.eye(6), terms, "factor")
-        seen |= sweep_threads()
-    assert 1 <= len(seen) <= 2
-    assert all(thread.is_alive() for thread in seen)
-    del sweep
-    assert none_left()
-
-
-def test_a_sweep_on_one_thread_starts_no_other():
-    X, _ = problem(0)
-    NumpySweep(X, tile=32)(np.eye(6), PairTerms(np.arange(30) // 10, mu=0.1), "factor")
-    assert not sweep_threads()
+    before = set(threading.enumerate())
+    with suppress(StopError):
+        SERAPH(n_jobs=2, callback=callback).fit(*problem(0))
+    assert set(threading.enumerate()) == before
 
 
 class StopError(Exception):
     """Raised by a callback."""
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_a_fit_leaves_no_thread(fails):
-    seen = set()
-
-    def callback(state):
-        seen.update(sweep_threads())
-        if fails:
-            raise StopError
-
-    learner = SERAPH(n_jobs=2, callback=callback, max_iter=3)
-    with suppress(StopError), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        learner.fit(*problem(0))
-    assert 1 <= len(seen) <= 2
-    assert none_left()
 
 
 # Forks
@@ -248,29 +202,32 @@ def test_no_property_has_a_lock():
 
 @forks
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["numpy", "numba", "torch"])
-def test_children_forked_at_any_moment_of_fits_in_other_threads_can_fit(backend):
+@pytest.mark.parametrize("library", ["numpy", "numba", "torch"])
+def test_children_forked_at_any_moment_of_fits_in_other_threads_can_fit(library, monkeypatch):
+    monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", 0 if library == "numba" else np.inf)
     X, y = problem(0)
     X, y = X[:60], y[:60]
     done = threading.Event()
 
-    def fit(backend):
-        SERAPH(tol=0.5, backend=backend).fit(X, y)
+    def fit(X):
+        SERAPH(tol=0.5).fit(X, y)
         return True
+
+    points = torch.as_tensor(X) if library == "torch" else X
 
     def fit_again_and_again():
         while not done.is_set():
-            fit(backend)
+            fit(points)
 
-    fit(backend)
-    # torch's own threads do not survive a fork, so a child fits without it.
-    in_child = "numpy" if backend == "torch" else backend
+    fit(points)
     with ThreadPoolExecutor(3) as pool:
         loops = [pool.submit(fit_again_and_again) for _ in range(3)]
         try:
             for number in range(30):
                 time.sleep(0.003 * (number % 7))
-                assert succeeds_in_a_child(lambda: fit(in_child)), number
+                assert succeeds_in_a_child(lambda: fit(X)), (
+                    number
+                )  # torch's threads survive no fork
         finally:
             done.set()
         for loop in loops:

@@ -1,10 +1,8 @@
-"""What embeddings need: unit length, half precision, and arrays in files."""
+"""What embeddings need: unit length, and half precision."""
 
 import numpy as np
 import onnxruntime
 import pytest
-from seraph._sweep import PointsInMemory
-from seraph._sweep._numpy import NumpySweep
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -74,22 +72,3 @@ def test_half_precision_becomes_single(learner):
     assert a.transform(half).dtype == np.float32
     np.testing.assert_array_equal(a.transform(half), b.transform(wide))
     np.testing.assert_array_equal(a.pair_distance(PAIRS, half), b.pair_distance(PAIRS, wide))
-
-
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_a_file_gives_the_same_metric_as_the_array(kind, tmp_path):
-    np.save(tmp_path / "X.npy", X.astype(kind))
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    learner = SERAPH(unlabeled_pairs=500, random_state=0)
-    from_file = learner.fit(mapped, SOME).components_
-    np.testing.assert_array_equal(learner.fit(X.astype(kind), SOME).components_, from_file)
-    assert from_file.dtype == (np.float64 if kind == np.float64 else np.float32)
-    np.testing.assert_array_equal(mapped, X.astype(kind))
-
-
-def test_points_are_copied_once():
-    """Coordinates hold the only copy, and a sweep over rows in their own order shares it."""
-    coordinates = PointsInMemory(X).coordinates()
-    nothing = np.empty(0, dtype=np.intp)
-    assert coordinates.with_first(nothing) is coordinates.array
-    assert NumpySweep(coordinates.array).X is coordinates.array

@@ -1,0 +1,132 @@
+"""Callbacks: what they are shown, and how they end a fit."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+from seraph import SERAPH, FitState
+from tests.helpers.em import em
+
+SETTINGS = [
+    {},
+    {"solver": "spg"},
+    {"solver": "projected-gradient", "lam": 1.0, "max_iter": 12, "tol": 0.0},
+    {"solver": em(3)},
+    {"gamma": 0.5},
+    {"n_components": 1},
+]
+EVERY = pytest.mark.parametrize("setting", SETTINGS, ids=str)
+pytestmark = pytest.mark.filterwarnings("ignore:SERAPH has not converged")
+
+
+def stop_at(iteration, states=None):
+    def callback(state):
+        if states is not None:
+            states.append(state)
+        if state.iteration == iteration:
+            raise StopIteration
+
+    return callback
+
+
+def assert_close(A, B):
+    np.testing.assert_allclose(A, B, atol=1e-9 * np.abs(A).max())
+
+
+def metric(state):
+    return state.components.T @ state.components
+
+
+@EVERY
+def test_every_iteration_is_shown_and_none_is_changed_by_it(wine, setting):
+    X, y, _ = wine
+    states = []
+    learner = SERAPH(**setting, callback=states.append).fit(X, y)
+    np.testing.assert_array_equal(learner.components_, SERAPH(**setting).fit(X, y).components_)
+    assert [state.iteration for state in states] == list(range(1, learner.n_iter_ + 1))
+    values = [state.objective for state in states]
+    np.testing.assert_array_equal(values, learner.history_["objective"])
+    assert set(learner.history_) == {"objective", "rank", "step"}
+    assert all(len(column) == learner.n_iter_ for column in learner.history_.values())
+    assert all(state.components.shape == (state.rank, 13) for state in states)
+    assert all(np.diff([state.elapsed for state in states]) >= 0)
+    has_gap = setting.get("solver") != "projected-gradient"
+    assert all((state.gap is not None) == has_gap for state in states)
+    assert not learner.stopped_
+
+
+@pytest.mark.parametrize("solver", ["spg", "projected-gradient"])
+def test_the_last_metric_shown_is_the_learned_one(wine, solver):
+    states = []
+    learner = SERAPH(solver=solver, tol=1e-5, max_iter=500, callback=states.append).fit(*wine[:2])
+    assert_close(metric(states[-1]), learner.get_mahalanobis_matrix())
+
+
+@EVERY
+def test_stop_iteration_ends_the_fit_with_the_metric_it_was_shown(wine, setting):
+    states = []
+    learner = SERAPH(**setting, callback=stop_at(4, states)).fit(*wine[:2])  # without a warning
+    assert learner.n_iter_ == len(states) == 4
+    assert learner.stopped_
+    assert not learner.converged_
+    assert_close(learner.get_mahalanobis_matrix(), metric(states[-1]))
+    lengths = np.linalg.norm(learner.components_, axis=1)
+    assert np.all(np.diff(lengths) <= 0)
+    P = learner.components_
+    np.testing.assert_allclose(P @ P.T, np.diag(lengths**2), atol=1e-10)
+    prior = 0.5 * setting.get("gamma", 0.0) * learner.kappa_**2
+    assert learner.objective_ == pytest.approx(states[-1].objective - prior, rel=1e-9)
+    assert np.isfinite(learner.optimality_gap_)
+
+
+def test_the_full_model_can_be_stopped_at_any_scale(wine):
+    states = []
+    whole = SERAPH(gamma=0.5, callback=states.append).fit(*wine[:2])
+    late = whole.n_iter_ - 2
+    stopped = SERAPH(gamma=0.5, callback=stop_at(late)).fit(*wine[:2])
+    assert stopped.kappa_ != -1.0
+    assert stopped.kappa_ == pytest.approx(whole.kappa_, rel=0.1)
+    assert_close(stopped.get_mahalanobis_matrix(), metric(states[late - 1]))
+
+
+def test_a_stopped_fit_can_be_taken_up_by_a_warm_start(wine):
+    learner = SERAPH(warm_start=True, callback=stop_at(10)).fit(*wine[:2])
+    whole = SERAPH().fit(*wine[:2])
+    learner.set_params(callback=None).fit(*wine[:2])
+    assert learner.converged_
+    assert not learner.stopped_
+    assert learner.n_iter_ < whole.n_iter_
+    assert learner.objective_ == pytest.approx(whole.objective_, rel=1e-3)
+
+
+@EVERY
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_any_other_exception_ends_the_fit_and_leaves_the_learner_as_it_was(wine, setting, error):
+    def fail(state):
+        if state.iteration == 3:
+            raise error("out of paper")
+
+    learner = SERAPH(**setting, callback=fail)
+    with pytest.raises(error, match="out of paper"):
+        learner.fit(*wine[:2])
+    assert not hasattr(learner, "components_")
+
+
+def test_verbose_prints_a_line_per_iteration_also_beside_a_callback(wine, capsys):
+    learner = SERAPH(verbose=1, callback=stop_at(3)).fit(*wine[:2])
+    lines = capsys.readouterr().out.splitlines()
+    assert learner.n_iter_ == len(lines) == 3
+    line = r"\[SERAPH\] 1/200  objective -[\d.]+  rank \d+  gap \S+  [\d.]+ s"
+    assert re.fullmatch(line, lines[0])
+
+
+def test_a_state_is_plain_data_that_nobody_can_change(wine):
+    states = []
+    SERAPH(callback=states.append, max_iter=2).fit(*wine[:2])
+    again = pickle.loads(pickle.dumps(states[0]))
+    assert isinstance(again, FitState)
+    np.testing.assert_array_equal(again.components, states[0].components)
+    with pytest.raises(AttributeError):
+        states[0].objective = 0.0

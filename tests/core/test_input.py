@@ -1,0 +1,270 @@
+"""Bad input gets a ValueError that helps, doubtful input a warning, odd input just works."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.decomposition import TruncatedSVD
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+
+from seraph import SERAPH, KernelSERAPH, Marks, MetricClassifier, classic
+from tests.helpers.quick import few
+
+X = np.random.default_rng(0).normal(size=(12, 3))
+Y = np.array([0, 0, 1, 1, 2, 2] + [-1] * 6)
+
+BAD_PARAMETERS = [
+    ({"mu": -1}, r"mu must be .*'auto'; got -1"),
+    ({"lam": "some"}, "lam must be"),
+    ({"eta": np.nan}, "eta must be"),
+    ({"gamma": -1.0}, "gamma must be"),
+    ({"manifold": "wide"}, "manifold must be"),
+    ({"tol": -1e-3}, "tol must be"),
+    ({"max_iter": 0}, "max_iter must be a .*whole number of at least 1"),
+    ({"solver": "newton"}, "solver must be .*low-rank.*got 'newton'"),
+    ({"n_components": 4}, "n_components=4 .*3 features"),
+    ({"n_components": 2, "solver": "spg"}, "n_components=2 caps the rank.*low-rank"),
+    ({"gamma": 1.0, "solver": "em"}, r"gamma=1.0 asks for the full model.*kappa .*'em'"),
+    (
+        {"gamma": 1.0, "solver": "projected-gradient"},
+        "full model.*use solver=.auto., .low-rank. or",
+    ),
+    ({"unlabeled_pairs": "few"}, r'unlabeled_pairs must be "auto", "all" or .* got .few'),
+    ({"unlabeled_pairs": 0}, "unlabeled_pairs must be"),
+    ({"unlabeled_pairs": 0.5}, "unlabeled_pairs must be"),
+    ({"unlabeled_pairs": True}, "unlabeled_pairs must be"),
+    ({"callback": "print"}, "callback must be a function"),
+    ({"warm_start": "yes"}, "warm_start must be"),
+    ({"n_jobs": 0}, "n_jobs"),
+    ({"verbose": -1}, "verbose"),
+    ({"random_state": "seed"}, "random_state"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS, ids=str)
+@pytest.mark.filterwarnings("error")
+def test_bad_parameters_are_refused_by_name(parameters, message):
+    learner = SERAPH(**parameters)
+    with pytest.raises(ValueError, match=message):
+        learner.fit(X, Y)
+    assert not hasattr(learner, "components_")
+
+
+BAD_DATA = [
+    ((X[:1], Y[:1]), "minimum of 2 is required"),
+    ((X, None), "nothing to learn from"),
+    ((X, np.full(12, -1)), "No labeled pair"),
+    ((X, Y[:-1]), "y has 11 labels and X has 12 rows"),
+    ((X[:, 0], Y), "2D array"),
+    ((X[:, :0], Y), "0 feature"),
+    ((np.where(X > 1, np.nan, X), Y), "NaN"),
+    ((np.where(X > 1, np.inf, X), Y), "infinity"),
+    ((X * 1j, Y), "Complex"),
+    ((torch.full((12, 3), torch.nan), Y), "NaN"),
+    ((torch.ones(12, 3, dtype=torch.complex64), Y), "real numbers"),
+    ((torch.ones(12, 3, 1), Y), "2 dimensions"),
+    ((torch.ones(1, 3), Y[:1]), "at least 2 rows"),
+    ((torch.ones(12, 0), Y), "1 column"),
+    ((np.ma.array(X, mask=X > 1.0), Y), "masked entries.*Fill"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), BAD_DATA, ids=[message for _, message in BAD_DATA])
+def test_bad_data_are_refused_and_the_last_fit_stays(data, message):
+    learner = SERAPH().fit(X, Y)
+    before = dict(learner.__dict__)
+    with pytest.raises(ValueError, match=message):
+        learner.fit(*data)
+    assert learner.__dict__ == before
+
+
+@pytest.mark.parametrize(
+    "learner", [SERAPH(), KernelSERAPH(), classic.LMNN(), MetricClassifier(SERAPH())]
+)
+def test_masked_points_are_refused_where_something_is_masked(learner):
+    learner = clone(learner)
+    masked = np.ma.array(X, mask=X > 1.0)
+    learner.fit(np.ma.array(X), Y)  # nothing is masked
+    use = learner.transform if hasattr(learner, "transform") else learner.predict
+    np.testing.assert_array_equal(use(np.ma.array(X)), use(X))
+    uses = [lambda: use(masked), lambda: learner.fit(masked, Y)]
+    if hasattr(learner, "pair_distance"):
+        uses.append(lambda: learner.pair_distance(masked.reshape(6, 2, 3)))
+    for act in uses:
+        with pytest.raises(ValueError, match=r"masked entries.*Fill"):
+            act()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        torch.full((2, 3), torch.nan),
+        torch.full((2, 3), torch.inf),
+        torch.ones(2, 3, dtype=torch.complex64),
+        torch.ones(2, 3, 1),
+    ],
+    ids=["nan", "inf", "complex", "3 dimensions"],
+)
+@pytest.mark.parametrize("learner", [SERAPH(), KernelSERAPH()])
+def test_tensors_to_map_are_checked_like_arrays(learner, bad):
+    learner = clone(learner).fit(X, Y)
+    with pytest.raises(ValueError, match=r"(?i)nan|infinity|complex|dim"):
+        learner.transform(bad)
+
+
+@pytest.mark.parametrize("library", few([np.asarray, torch.as_tensor], np.asarray.__eq__))
+@pytest.mark.parametrize("solver", ["low-rank", "spg", "projected-gradient"])
+@pytest.mark.parametrize("name", ["eta", "mu", "lam", "manifold"])
+@pytest.mark.filterwarnings("ignore")
+def test_a_huge_weight_gives_a_sound_metric_or_is_refused(name, solver, library):
+    for weight in (1e30, 1e200, 1.7e308):
+        learner = SERAPH(solver=solver, max_iter=9, **{name: weight})
+        try:
+            learner.fit(library(1e3 * X), Y)
+        except ValueError as error:
+            assert "is too large" in str(error)  # noqa: PT017
+        else:
+            assert np.all(np.isfinite(learner.components_))
+            assert np.isfinite(learner.objective_)
+
+
+@pytest.mark.parametrize("learner", [SERAPH(), classic.GMML(), MetricClassifier(SERAPH())])
+def test_sparse_points_are_refused_with_what_to_do(learner):
+    points = sparse.csr_array(X)
+    with pytest.raises(TypeError, match=r"sparse matrix of shape \(12, 3\).*TruncatedSVD"):
+        learner.fit(points, Y)
+    make_pipeline(TruncatedSVD(2, random_state=0), learner).fit(points, Y)
+
+
+# Doubtful input
+
+
+def test_all_alike_warns_of_a_collapse():
+    unknown = "rank 0.*Check whether a class means unknown"
+    with pytest.warns(UserWarning, match=unknown), pytest.warns(match="similar.*collapse"):
+        learner = SERAPH().fit(X, np.where(Y >= 0, 0, -1))
+    assert learner.components_.shape == (0, 3)
+    assert learner.transform(X).shape == (12, 0)
+    np.testing.assert_array_equal(learner.pair_distance(X[None, :2]), [0.0])
+    np.testing.assert_array_equal(learner.get_mahalanobis_matrix(), np.zeros((3, 3)))
+
+
+def test_all_different_warns_of_a_divergence():
+    with pytest.warns(UserWarning, match="pairs are dissimilar.*diverge"):
+        SERAPH().fit(X, np.where(Y >= 0, np.arange(12), -1))
+
+
+@pytest.mark.parametrize(
+    ("weights", "advice"),
+    [
+        ({"lam": 1e4}, "Either lam is .*Lower lam, add dissimilar"),
+        ({"lam": 1e4, "manifold": 0.1}, "Either lam or manifold is .*Lower lam or manifold, add"),
+    ],
+    ids=str,
+)
+def test_a_large_weight_gives_rank_zero_and_is_blamed(weights, advice):
+    with pytest.warns(UserWarning, match=f"rank 0.*{advice}"):
+        learner = SERAPH(**weights).fit(X, Y)
+    assert learner.components_.shape == (0, 3)
+    assert learner.converged_
+
+
+@pytest.mark.parametrize("solver", ["auto", "low-rank", "spg"])
+def test_lam_zero_with_a_converging_solver_warns_once(solver):
+    with pytest.warns(ConvergenceWarning, match="With lam=0 the objective may have no") as record:
+        SERAPH(lam=0, solver=solver, max_iter=30).fit(X, Y)
+    assert len(record) == 1
+
+
+@pytest.mark.parametrize("solver", ["low-rank", "spg", "projected-gradient"])
+def test_stopping_early_warns(solver):
+    with pytest.warns(ConvergenceWarning, match="has not converged.*Raise max_iter"):
+        learner = SERAPH(lam=1.0, solver=solver, max_iter=2, tol=1e-9).fit(X, Y)
+    assert not learner.converged_
+    assert learner.n_iter_ == 2
+
+
+def test_features_of_very_different_scales_give_a_warning():
+    wide = X / X.std(axis=0) * [1.0, 2.0, 25.0]
+    column = r"range from 1 \(column 0\) to 25 \(column 2\).*Scale the features"
+    for solver in ("auto", "projected-gradient"):
+        with pytest.warns(UserWarning, match=column):
+            SERAPH(solver=solver, lam=1.0, max_iter=500, tol=0.1).fit(wide, Y)
+    table = pd.DataFrame(wide, columns=["length", "depth", "mass"])
+    with pytest.warns(UserWarning, match=r"from 1 \('length'\) to 25 \('mass'\)"):
+        SERAPH().fit(table, Y)
+
+
+@pytest.mark.filterwarnings("error")
+def test_pixels_that_hardly_vary_and_principal_components_give_no_warning():
+    pixels = np.hstack([X / X.std(axis=0)] * 2)
+    pixels[:, 0] /= 500.0
+    SERAPH().fit(pixels, Y)
+    left = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)[0]
+    SERAPH().fit(left * [1.0, 0.1, 1e-4], Y)
+
+
+# Odd input
+
+CASES = {
+    "duplicated points": (np.repeat(X[:6], 2, axis=0), np.repeat([0, 1, 2, -1, -1, -1], 2)),
+    "a constant feature": (np.c_[X, np.full(12, 3.0)], Y),
+    "more features than points": (np.random.default_rng(1).normal(size=(12, 40)), Y),
+    "one feature": (X[:, :1] + 5.0 * np.maximum(Y, 0)[:, None], Y),
+    "huge numbers": (X * 1e150, Y),
+    "tiny numbers": (X * 1e-150, Y),
+    "far from the origin": (X + 1e6, Y),
+    "whole numbers": (np.round(X * 10).astype(int), Y),
+    "everything labeled": (X, np.arange(12) % 3),
+    "a labeled row of each class": (X, np.r_[0, 1, 2, 2, np.full(8, -1)]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("setting", [{}, {"solver": "em"}, {"solver": "spg"}], ids=str)
+def test_odd_data_just_work(case, setting):
+    points, labels = CASES[case]
+    learner = SERAPH(**setting).fit(points, labels)
+    assert np.all(np.isfinite(learner.components_))
+    assert np.all(np.isfinite(learner.transform(points)))
+    assert np.isfinite(learner.objective_)
+
+
+@pytest.mark.parametrize("n", [12, 1600])
+@pytest.mark.parametrize("value", [0.0, 3.0, 1e100])
+def test_equal_points_have_the_zero_metric(n, value):
+    y = np.where(np.arange(n) < 6, np.arange(n) % 2, -1)
+    with pytest.warns(UserWarning, match="rank 0.*all points are equal"):
+        learner = SERAPH().fit(np.full((n, 3), value), y)
+    assert learner.components_.shape == (0, 3)
+
+
+@pytest.mark.parametrize("similar", [True, False])
+def test_two_points_are_enough(similar):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        learner = SERAPH().fit(X[:2], marks=Marks([[0, 1]], [similar], rows=2))
+    assert any("pairs are" in str(w.message) for w in caught)
+    assert (learner.pair_proba(X[None, :2])[0] > 0.5) == similar
+
+
+def test_a_metric_that_shrinks_to_nothing_is_zero_and_not_a_division_by_zero():
+    points = [[0, 1], [0, -1], [1, 0], [-1, 1], [0, 0], [0, 1], [-1, 0]]
+    with pytest.warns(match="rank 0"), pytest.warns(match="similar.*collapse"):
+        learner = SERAPH(eta=1e6).fit(points, [-1, 0, 0, -1, 0, -1, -1])
+    assert learner.components_.shape == (0, 2)
+
+
+@pytest.mark.parametrize("kind", [int, np.uint64, float, str, bool])
+def test_masked_labels_have_no_vote(kind):
+    known = Y >= 0
+    y = np.ma.array(np.where(known, Y, 0).astype(kind), mask=~known)
+    model = MetricClassifier(SERAPH(), rule="nearest").fit(X, y)
+    assert len(model.codes_) == 6
+    np.testing.assert_array_equal(model.predict(X[:6]), y.data[:6])
+    assert model.score(X, y) == 1.0

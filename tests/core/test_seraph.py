@@ -1,0 +1,144 @@
+"""How SERAPH is used: pairs, pipelines, searches, warm starts, ranks."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from seraph import SERAPH, Marks, MarksKFold
+from seraph.metrics import pair_auc
+
+
+@pytest.fixture(scope="module")
+def learner(wine):
+    return SERAPH().fit(*wine[:2])
+
+
+def test_attributes_after_fit(wine, learner):
+    rank = len(learner.components_)
+    assert learner.components_.shape == (rank, 13)
+    assert rank == np.linalg.matrix_rank(learner.get_mahalanobis_matrix()) < 13
+    assert learner.converged_
+    assert 0 <= learner.optimality_gap_ <= learner.tol
+    assert learner.n_features_in_ == 13
+    assert not hasattr(learner, "feature_names_in_")
+    P = learner.components_
+    lengths = np.linalg.norm(P, axis=1)
+    assert np.all(np.diff(lengths) <= 0)
+    np.testing.assert_allclose(P @ P.T, np.diag(lengths**2), atol=1e-9 * lengths[0] ** 2)
+    assert np.all(P[np.arange(rank), np.abs(P).argmax(axis=1)] > 0)
+
+
+def test_pair_methods_agree_on_the_distance(wine, learner):
+    X = wine[0]
+    rows = np.array([[0, 1], [5, 60], [3, 3]])
+    Z = learner.transform(X)
+    d = np.linalg.norm(Z[rows[:, 0]] - Z[rows[:, 1]], axis=1)
+    np.testing.assert_allclose(learner.pair_distance(X[rows]), d)
+    np.testing.assert_allclose(learner.pair_distance(rows, X), d)
+    metric = pickle.loads(pickle.dumps(learner.get_metric()))
+    np.testing.assert_allclose([metric(a, b) for a, b in X[rows]], d)
+    apart = X[5] - X[60]
+    assert apart @ learner.get_mahalanobis_matrix() @ apart == pytest.approx(d[1] ** 2)
+    assert learner.pair_distance(np.empty((0, 2, 13))).shape == (0,)
+    with pytest.raises(ValueError, match=r"\(n_pairs, 2, 13\).*got \(1, 2\)"):
+        learner.pair_distance([[0, 1]])
+
+
+def test_get_metric_works_in_scikit_learn(wine, learner):
+    X, _, y = wine
+    neighbors = KNeighborsClassifier(3, metric=learner.get_metric()).fit(X, y)
+    mapped = KNeighborsClassifier(3).fit(learner.transform(X), y)
+    np.testing.assert_array_equal(neighbors.predict(X), mapped.predict(learner.transform(X)))
+
+
+def test_the_score_is_the_auc_of_the_labeled_pairs(wine, learner):
+    X, y_partial, y = wine
+    assert learner.score(X, y) == pytest.approx(pair_auc(learner.transform(X), y))
+    assert learner.score(torch.as_tensor(X), y) == pytest.approx(learner.score(X, y))
+    known = np.flatnonzero(y_partial >= 0)
+    i, j = known[np.array(np.triu_indices(15, 1))]
+    marks = Marks(np.c_[i, j], y[i] == y[j], rows=X)
+    assert learner.score(X, marks=marks) == pytest.approx(learner.score(X, y_partial))
+
+
+def test_a_model_that_is_mapped_from_a_file_maps_tensors(wine, learner, tmp_path):
+    joblib.dump(learner, tmp_path / "model")
+    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
+    expected = learner.transform(wine[0])
+    np.testing.assert_allclose(mapped.transform(torch.tensor(wine[0])), expected, atol=1e-12)
+
+
+def test_n_components_caps_the_rank(digits):
+    X, y_partial, _ = digits
+    free, capped = (SERAPH(n_components=k).fit(X, y_partial) for k in (None, 2))
+    assert len(free.components_) > 2
+    assert capped.components_.shape == (2, 64)
+    assert capped.converged_
+    assert capped.objective_ < free.objective_
+
+
+def test_warm_start_goes_on_from_the_last_metric(digits):
+    X, y_partial, _ = digits
+    cold = SERAPH(tol=1e-5).fit(X, y_partial)
+    warm = SERAPH(tol=1e-5, warm_start=True).fit(X, y_partial)
+    first = warm.n_iter_
+    assert warm.fit(X, y_partial).n_iter_ < first / 3
+    assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-6)
+    warm.fit(X[:, :40], y_partial)  # another number of features: a new start
+    assert warm.n_features_in_ == 40
+
+
+# Searches and pipelines
+
+
+def test_marks_reach_the_learner_through_a_pipeline(wine):
+    X, _, y = wine
+    rows = np.arange(20).reshape(10, 2)
+    marks = Marks(rows, y[rows[:, 0]] == y[rows[:, 1]], rows=X)
+    pipeline = make_pipeline(StandardScaler(), SERAPH()).fit(X, seraph__marks=marks)
+    assert pipeline[-1].n_similar_ + pipeline[-1].n_dissimilar_ == 10
+
+
+def test_a_search_over_a_pipeline(wine):
+    X, _, y = wine
+    pipeline = make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(1))
+    grid = {"seraph__lam": ["auto", 30.0], "seraph__mu": [0.0]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
+    assert search.best_score_ > 0.8
+
+
+LAMS = [0.3, 3.0, 30.0, 1e3]
+
+
+@pytest.mark.parametrize("kind", ["labels", "marks"])
+@pytest.mark.filterwarnings("ignore:.*rank 0")
+def test_a_search_chooses_lam_by_held_out_pairs(wine, kind):
+    """The recipe: GridSearchCV, MarksKFold and the learner's score, the AUC of held-out pairs."""
+    X, _, y = wine
+    known = y
+    if kind == "labels":
+        known = np.where(np.arange(len(y)) < 45, y, -1)
+    else:
+        rows = np.random.default_rng(0).permutation(80).reshape(-1, 2)
+        known = Marks(rows, y[rows[:, 0]] == y[rows[:, 1]], rows=X)
+    folds = MarksKFold(3)
+    search = GridSearchCV(SERAPH(), {"lam": LAMS}, cv=folds, error_score="raise").fit(X, known)
+    scores = search.cv_results_["mean_test_score"]
+    for lam, score in zip(LAMS, scores, strict=True):
+        assert np.mean(cross_val_score(SERAPH(lam=lam), X, known, cv=folds)) == score
+    assert scores[-1] == 0.5  # the zero metric cannot tell pairs apart
+    assert search.best_score_ == scores.max() > 0.7
+    best = search.best_estimator_
+    assert best.lam_ == LAMS[int(np.argmax(scores))]
+    expected = clone(best).fit(X, known)
+    np.testing.assert_array_equal(best.components_, expected.components_)
+    truth = pair_auc(best.transform(X), y)
+    assert truth > pair_auc(SERAPH(lam=0.3).fit(X, known).transform(X), y) - 0.02
