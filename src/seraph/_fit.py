@@ -152,7 +152,10 @@ class Fit:
             "converged_": bool(result.converged),
             "stopped_": result.stopped,
             "n_iter_": max(1, len(result.steps)),
-            "history_": result.history,
+            "history_": {
+                name: np.array([getattr(step, name) for step in result.steps])
+                for name in ("objective", "rank", "step")
+            },
             "n_similar_": labels.n_similar,
             "n_dissimilar_": labels.n_dissimilar,
             "n_unlabeled_": labels.n_unlabeled,
@@ -166,7 +169,7 @@ class _Run:
 
     def __init__(self, fit: Fit, lam: float | Literal["auto"], start: Array | None) -> None:
         self.learner, self.problem, self.start = fit.learner, fit.problem, start
-        self.n_labeled = fit.labels.n_labeled_rows
+        self.n_labeled = int(np.count_nonzero(fit.labels.is_labeled))
         self.solver = solvers.SOLVERS[fit.learner.solver]
         self.started = time.perf_counter()
         self.steps: list[solvers.Step] = []
@@ -188,7 +191,7 @@ class _Run:
         """Return a factor to start from, at the scale `s`."""
         frame, cap = self.problem.frame, self.learner.n_components
         m = frame.n_coordinates
-        if frame.is_flat:
+        if not frame.covariance.any():  # all points are equal
             P = np.zeros((0, m))
         elif self.start is not None:
             P = frame.from_features(self.start.astype(np.float64)) * np.sqrt(s)
@@ -203,13 +206,14 @@ class _Run:
         return to_solver(P, self.problem.like)
 
     def _maximize(self, objective: Objective, P: Any) -> solvers.Result:
-        return self.solver(
+        options = {"max_rank": self.learner.n_components} if self.solver.adapts_rank else {}
+        return self.solver.maximize(
             objective,
             P,
             max_iter=self.learner.max_iter,
             tol=self.learner.tol,
             callback=lambda step, P: self._report(objective, step, P),
-            max_rank=self.learner.n_components,
+            **options,
         )
 
     def _report(self, objective: Objective, step: solvers.Step, P: Any) -> None:

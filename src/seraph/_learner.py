@@ -155,7 +155,12 @@ class MahalanobisLearner(MetricLearner):
             Further attributes.
         """
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
-        self.__dict__.update(components_=_fix_signs(components), **attributes)
+        if components.size:  # each row has a definite sign: its largest entry is positive
+            peaks = components[np.arange(len(components)), np.abs(components).argmax(axis=1)]
+            components = (
+                components * np.copysign(1.0, peaks).astype(components.dtype)[:, np.newaxis]
+            )
+        self.__dict__.update(components_=components, **attributes)
         return self
 
     @property
@@ -298,15 +303,6 @@ def _compute_lengths(differences: Array) -> Array:
         rows = rows / sizes[:, np.newaxis]
         lengths[odd] = sizes * np.sqrt(np.einsum("kr,kr->k", rows, rows))
     return lengths
-
-
-def _fix_signs(components: Array) -> Array:
-    """Give each row a definite sign: its largest entry is positive."""
-    if not components.size:
-        return components
-    peaks = np.abs(components).argmax(axis=1)
-    signs = np.copysign(1.0, components[np.arange(len(peaks)), peaks])
-    return components * signs.astype(components.dtype)[:, np.newaxis]
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
             seed=0,
         )
         check_components(self.n_components, points.shape[1])
-        y, marks = aligned_marks(X, len(points), y, marks)
+        y, marks = aligned_marks(X, points.shape[0], y, marks)
         arguments = self._route_marks(learners, y, marks)
         fitted = [
             (name, _fit(learner, X, y, arguments[name], points) if name in arguments else None)

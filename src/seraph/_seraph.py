@@ -287,7 +287,7 @@ class SERAPH(MahalanobisLearner):
             most=ROWS if self.unlabeled_pairs != "all" else np.inf,
             seed=self.random_state,
         )
-        labels = read_labels(len(points))
+        labels = read_labels(points.shape[0])
         if self.n_components is not None and self.n_components > points.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the rank can be: X has "

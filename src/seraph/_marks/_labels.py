@@ -7,13 +7,14 @@ class codes stand for them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._utils._rows import implied_by_classes
-from .._utils._typing import Array, computed_once
+from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
 from .._utils._validation import shown
 from ._classes import number_classes, read_classes
@@ -59,22 +60,22 @@ class PairLabels:
         """Which of the marked pairs are similar, or lean to it."""
         return self.likeness >= EVEN
 
-    @computed_once
+    @cached_property
     def implied(self) -> tuple[int, int]:
         """Numbers of pairs that the classes imply: similar ones, and dissimilar ones."""
         sizes = np.bincount(self.codes[self.codes >= 0]).tolist()
-        similar = sum(map(_n_pairs, sizes))
-        return similar, _n_pairs(sum(sizes)) - similar
+        similar = sum(size * (size - 1) // 2 for size in sizes)
+        return similar, sum(sizes) * (sum(sizes) - 1) // 2 - similar
 
     @property
     def n_similar(self) -> int:
         """Number of similar pairs, #S; an unsure mark counts as what it leans to."""
-        return self.implied[0] + int(np.count_nonzero(self.similar))
+        return self.implied[0] + int(np.count_nonzero(self.likeness >= EVEN))
 
     @property
     def n_dissimilar(self) -> int:
         """Number of dissimilar pairs, #D."""
-        return self.implied[1] + int(np.count_nonzero(~self.similar))
+        return self.implied[1] + int(np.count_nonzero(self.likeness < EVEN))
 
     @property
     def n_labeled(self) -> int:
@@ -84,7 +85,8 @@ class PairLabels:
     @property
     def n_unlabeled(self) -> int:
         """Number of all other pairs, #U."""
-        return _n_pairs(len(self.codes)) - self.n_labeled
+        n = len(self.codes)
+        return n * (n - 1) // 2 - self.n_labeled
 
     @property
     def similar_weight(self) -> float:
@@ -108,7 +110,7 @@ class PairLabels:
         """Total weight of the labeled pairs and the triplets."""
         return self.similar_weight + self.dissimilar_weight - len(self.triplets)
 
-    @computed_once
+    @cached_property
     def _strongest(self) -> Array:
         """Weight of the strongest mark of each row; that of classes and of triplets is 1."""
         has_class = (self.codes >= 0) & any(self.implied)
@@ -159,8 +161,11 @@ class PairLabels:
                 "or marks=seraph.Marks(pairs, labels, rows=X)."
             )
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
-        marks = Marks(rows=n) if marks is None else marks
-        labels = cls(codes, *_without_implied(marks, codes), marks.triplets, marks.n_absent)
+        if marks is None:
+            none = np.empty((0, 3), dtype=np.intp)
+            labels = cls(codes, none[:, :2], np.empty(0), np.empty(0), none)
+        else:
+            labels = cls(codes, *_without_implied(marks, codes), marks.triplets, marks.n_absent)
         if required and labels.n_labeled + len(labels.triplets) == 0:
             raise ValueError(
                 f"No labeled pair: y labels {np.count_nonzero(codes >= 0)} of {n} rows, and no "
@@ -240,10 +245,6 @@ def aligned_marks(
             f"marks=seraph.Marks(pairs, labels, rows=X); got {shown(marks)}."
         )
     return y, None if marks is None else marks.align(X, n)
-
-
-def _n_pairs(k: int) -> int:
-    return k * (k - 1) // 2
 
 
 def effective_size(weights: Array) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._utils._graph import check_graph, neighbor_graph, roughness
 from .._utils._typing import Array
-from ._term import AnyArray, Term
+from ._objective import AnyArray, Term
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,79 @@
-"""The objective, a sum of terms with gradients, which solvers maximize; and the full model."""
+"""The objective, a sum of terms, which solvers maximize; the interface of a term; the trace."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
-from ._term import AnyArray, Term
+from .._pairs import library
+
+# An ndarray or a Tensor.
+AnyArray = Any
+
+
+class Term(ABC):
+    """A function of the metric ``A = P'P``, one summand of the objective.
+
+    In the full model (6), solvers work with ``B = s A``, where ``s = -kappa`` is the scale. A
+    term of A alone, ``g(A)``, becomes ``g(B / s)``: it overrides `at_scale` and `slope`. By
+    default a term is a function of B alone.
+    """
+
+    @abstractmethod
+    def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
+        """Return the value at ``P'P`` and the symmetric m x m gradient G by the metric.
+
+        The value is a number, or a tensor with one number: a GPU need not wait for each term.
+        """
+
+    def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
+        """Return the value at ``P'P`` and the r x m gradient by ``P``, which is ``2 P G``."""
+        value, gradient = self.value_and_gradient(P)
+        return value, 2.0 * P @ gradient
+
+    def at_scale(self, s: float) -> Self:  # noqa: ARG002
+        """Return the term at the scale `s`, as a function of B."""
+        return self
+
+    def slope(self, P: AnyArray) -> float:  # noqa: ARG002
+        """Return the derivative by ``ln s`` at a fixed ``B = P'P``."""
+        return 0.0
+
+    def m_step(self, P: AnyArray | None) -> Self:  # noqa: ARG002
+        """Return the term in the M-step (11) after the metric ``P'P``; None at the start."""
+        return self
+
+
+@dataclass(frozen=True)
+class Trace(Term):
+    """The penalty ``-lam tr(A)``.
+
+    Parameters
+    ----------
+    lam : float
+        Weight of the trace.
+    """
+
+    lam: float
+
+    def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
+        """Return the value at ``P'P`` and the m x m gradient by the metric."""
+        xp = library(P)
+        place = {} if xp.__name__ == "numpy" else {"device": P.device}
+        return -self.lam * (P * P).sum(), -self.lam * xp.eye(P.shape[1], dtype=P.dtype, **place)
+
+    def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
+        """Return the value at ``P'P`` and the r x m gradient by ``P``."""
+        return -self.lam * (P * P).sum(), -2.0 * self.lam * P
+
+    def at_scale(self, s: float) -> Self:
+        """Return ``-lam / s tr(B)``."""
+        return replace(self, lam=self.lam / s)
+
+    def slope(self, P: AnyArray) -> float:
+        """Return the derivative by ``ln s``."""
+        return self.lam * float((P * P).sum())
 
 
 @dataclass(frozen=True)
@@ -50,45 +118,3 @@ class Objective:
         """Return the function of ``B = s A`` at the scale `s` of the full model."""
         terms = tuple(term.at_scale(s) for term in self.terms)
         return replace(self, terms=terms, scale=self.scale / s if s else self.scale)
-
-
-@dataclass(frozen=True)
-class FullModel:
-    """The full model (6) in terms of the scale ``s = -kappa`` and ``B = s A``.
-
-    ``L(A, kappa) = F(B) - gamma s^2 / 2``, where the terms of F are those at the scale s. As
-    Theorem 2 says, F is (7) with the threshold ``s eta`` and the weight ``lam / s``.
-
-    Parameters
-    ----------
-    simplified : Objective
-        F at ``s = 1``.
-    gamma : float
-        Weight of the prior on kappa.
-    """
-
-    simplified: Objective
-    gamma: float
-
-    def at_scale(self, s: float) -> Objective:
-        """Return F at the scale `s`, a function of ``B``."""
-        return self.simplified.at_scale(s)
-
-    def prior(self, s: float) -> float:
-        """Return the penalty of the prior on kappa, ``gamma s^2 / 2``."""
-        return 0.5 * self.gamma * s * s
-
-    def slope(self, s: float, P: AnyArray) -> float:
-        """Return the derivative of L by ``ln s`` at a fixed ``B = P'P``.
-
-        At the best B for this s it is also the derivative of the best value.
-        """
-        return sum(term.slope(P) for term in self.at_scale(s).terms) - 2.0 * self.prior(s)
-
-    def value_at_zero(self, P: AnyArray) -> float:
-        """Return the value of L at ``kappa = 0``, where every pair is as likely similar as not.
-
-        There ``B = 0``. `P` is any factor; only its type matters.
-        """
-        tiny = 1e-100  # a threshold of 0, without dividing other terms of A = 0 by it
-        return self.at_scale(tiny).value_and_factor_gradient(P[:0])[0]

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from .._pairs import BlockPairs, ListedPairs, library, sum_over_blocks, sum_over_list
-from ._term import AnyArray, Term
+from ._objective import AnyArray, Term
 
 
 def cast(a: AnyArray, like: AnyArray) -> AnyArray:

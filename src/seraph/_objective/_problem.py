@@ -13,14 +13,13 @@ from .._pairs import BlockPairs, ListedPairs, library, sample_class_pairs
 from .._points import Frame, PointSet, to_memory
 from .._utils._typing import Array
 from ._manifold import Roughness
-from ._objective import Objective
+from ._objective import Objective, Term, Trace
 from ._pair_terms import ClassPairs, MarkedPairs, UnlabeledPairs
-from ._term import Term, Trace
 from ._triplets import Triplets
 
 # All pairs of fewer rows than WHOLE are summed. From there on, each row has partners after it and
-# before it: enough for PAIRS pairs, but at least PARTNERS. Above ROWS rows, a sample of the rows is
-# used. (benchmarks/speed.py measures the choice.)
+# before it: enough for PAIRS pairs, but at least PARTNERS. Above ROWS rows, a sample of the rows
+# is used. (benchmarks/speed.py measures the choice.)
 WHOLE, PAIRS, PARTNERS, ROWS = 1000, 128_000, 16, 20_000
 # Of more classified rows than this, pairs are sampled: as many similar and dissimilar ones for
 # each row.
@@ -76,7 +75,9 @@ class Problem:
     ) -> Problem:
         """Choose the pairs to sum, and weigh them; see `SERAPH` for the parameters."""
         rng = check_random_state(seed)
-        weight = _weigh_unlabeled(labels, mu)
+        weight = 0.0
+        if labels.n_unlabeled:  # "auto" gives them the total weight of the labeled pairs
+            weight = float(labels.labeled_weight / labels.n_unlabeled if mu == "auto" else mu)
         source = _Source(points, labels, frame, float(eta), n_jobs)
         terms: list[Term] = []
         if weight > 0.0:
@@ -137,7 +138,7 @@ class _Source:
 
         The sample is weighted so that its sum is right on average: an incomplete U-statistic.
         """
-        n, codes = len(self.points), self.labels.codes
+        n, codes = self.points.shape[0], self.labels.codes
         partners = max(PARTNERS, PAIRS // n) if choice == "auto" and n >= WHOLE else None
         rows = None if choice == "all" else self.points.sampled
         if not isinstance(choice, str):
@@ -172,13 +173,6 @@ class _Source:
         X = self.take(rows)
         listed = ListedPairs.make(numbers.reshape(pairs.shape), q, weights, len(rows), like=X)
         return MarkedPairs(X, self.eta, 1.0, listed, mu)
-
-
-def _weigh_unlabeled(labels: PairLabels, mu: float | Auto) -> float:
-    """Weigh the unlabeled pairs; "auto" gives them the total weight of the labeled pairs."""
-    if not labels.n_unlabeled:
-        return 0.0
-    return float(labels.labeled_weight / labels.n_unlabeled if mu == "auto" else mu)
 
 
 def estimate_noise(labels: PairLabels) -> float:

@@ -10,8 +10,8 @@ import numpy as np
 from .._pairs import library, probability
 from .._pairs._lists import ListedPairs
 from .._utils._typing import Array
+from ._objective import AnyArray, Term
 from ._pair_terms import cast
-from ._term import AnyArray, Term
 
 
 @dataclass(frozen=True)

@@ -248,7 +248,8 @@ def sum_over_blocks(
         from ._compiled import add_tasks as add
     work = partial(add, points, pairs.to_blocks(Y), pairs, old)
     n_parts = pairs.n_jobs if library(Z) is np and n_pairs >= _THREADED_PAIRS else 1
-    results = _map(work, [pairs.tasks[k::n_parts] for k in range(n_parts)])
+    parts = [pairs.tasks[k::n_parts] for k in range(n_parts)]
+    results = [work(pairs.tasks)] if n_parts == 1 else _map(work, parts)
     value, slope, product = results[0]
     for other in results[1:]:
         value, slope = value + other[0], slope + other[1]
@@ -259,8 +260,6 @@ def sum_over_blocks(
 
 def _map(work: Any, parts: list[Any]) -> list[Any]:
     """Apply a function to some parts, each in a thread of its own."""
-    if len(parts) == 1:
-        return [work(parts[0])]
 
     def alone(part: Any) -> Any:
         with one_blas_thread():
@@ -320,12 +319,8 @@ def _margins(points: Points, pairs: BlockPairs, task: Task) -> AnyArray:
         rows = range(t.shape[1])
         t[:, rows, rows] = FAR
     if task.masked:
-        t[_has_no_term(pairs, task)] = FAR
+        a, b = pairs.codes[task.a][:, :, None], pairs.codes[task.b][:, None, :]
+        known = (a >= 0) & (b >= 0)
+        has_term = known if pairs.kind == "classes" else ~known
+        t[~has_term | (a == PADDING) | (b == PADDING)] = FAR
     return t
-
-
-def _has_no_term(pairs: BlockPairs, task: Task) -> AnyArray:
-    a, b = pairs.codes[task.a][:, :, None], pairs.codes[task.b][:, None, :]
-    if pairs.kind == "classes":
-        return (a < 0) | (b < 0)
-    return ((a >= 0) & (b >= 0)) | (a == PADDING) | (b == PADDING)

@@ -2,8 +2,7 @@
 
 ===========  ======================================================================
 `_arrays`    what `X` is, and simple properties of arrays of points
-`_frame`     center, unit and span of the points: the coordinates of the solvers
-`_read`      check `X` and return its frame and its rows, wherever they are
+`_frame`     check `X`; center, unit and span of the points, and access to rows
 `_dask`      the same for a dask collection, in one pass
 ===========  ======================================================================
 """
@@ -22,8 +21,7 @@ from ._arrays import (
     to_memory,
 )
 from ._dask import map_rows
-from ._frame import Frame
-from ._read import PointSet, choose_rows, read_points
+from ._frame import Frame, PointSet, choose_rows, read_points
 
 __all__ = [
     "CONSTANT_FEATURE",

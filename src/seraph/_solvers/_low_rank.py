@@ -84,13 +84,16 @@ def low_rank(
         certificate, stalled = search.ascend()
         at_cap = len(certificate.P) == search.max_rank < objective.n_features
         converged = certificate.gap <= tol or (at_cap and search.point.slope <= tol)
-        if converged or search.is_over:
-            return search.result(certificate, converged=converged)
-        if not search.widen(certificate):
-            if stalled or search.slope_tol <= _LOWEST_SLOPE:
-                return search.result(certificate, converged=False, stalled=True)
-            # Short rows have a small gradient by P although that by A is large: continue.
+        is_over = converged or len(search.steps) >= max_iter
+        if not (is_over or search.widen(certificate)):
+            # Short rows have a small gradient by P although that by A is large: continue, unless
+            # rounding errors are all that is left.
+            is_over = stalled = stalled or search.slope_tol <= _LOWEST_SLOPE
             search.slope_tol *= 0.1
+        if is_over:
+            P, value, gap = certificate.P, certificate.value, certificate.gap
+            stalled = stalled and not converged and len(search.steps) < max_iter
+            return Result(P, value, gap, converged, search.steps, stalled=stalled)
 
 
 class _Search:
@@ -116,17 +119,6 @@ class _Search:
         self.known_gap: float | None = None
         self.highest, self.lowest, self.n_idle = self.point.value, self.point.slope, 0
 
-    @property
-    def is_over(self) -> bool:
-        return len(self.steps) >= self.max_iter
-
-    def result(
-        self, certificate: Certificate, *, converged: bool, stalled: bool = False
-    ) -> Result:
-        """Return the result of a search that ends at a certified point."""
-        P, value, gap = certificate.P, certificate.value, certificate.gap
-        return Result(P, value, gap, converged, self.steps, stalled=stalled)
-
     def _evaluate(self, P: AnyArray, base: Point | None = None) -> Point:
         """Evaluate the objective; take its difference to `base` from gradients if it is rounding.
 
@@ -144,7 +136,11 @@ class _Search:
     def ascend(self) -> tuple[Certificate, bool]:
         """Run L-BFGS with this number of rows; return where it ends, and whether it stalled."""
         look_at, looked = _FIRST_LOOK * self.tol, len(self.steps)
-        while len(self.point.P) and not self.is_over and self.point.slope > self.slope_tol:
+        while (
+            len(self.point.P)
+            and len(self.steps) < self.max_iter
+            and self.point.slope > self.slope_tol
+        ):
             if not self._step() or self.n_idle >= _IDLE_ITERATIONS:
                 return self._certify(), True
             if len(self.steps) % _TIDY == 0:
@@ -169,7 +165,12 @@ class _Search:
             trial = None
             if promise > 0.0:
                 trial = backtrack(
-                    self._try, point.P, move, point.value, promise, shortest=_SHORTEST
+                    lambda P: ((there := self._evaluate(P, point)).value, there),
+                    point.P,
+                    move,
+                    point.value,
+                    promise,
+                    shortest=_SHORTEST,
                 )
             if trial is not None:
                 share, _, there = trial
@@ -196,10 +197,6 @@ class _Search:
         if there.value >= point.value:
             self.point = there
             self.curvature.turn(turn[~idle])
-
-    def _try(self, P: AnyArray) -> tuple[float, Point]:
-        there = self._evaluate(P, self.point)
-        return there.value, there
 
     def _report(self, length: float) -> None:
         value, slope = self.point.value, self.point.slope

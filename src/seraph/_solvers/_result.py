@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
-from .._utils._typing import Array
 from ._psd import AnyArray
 
 
@@ -93,15 +90,6 @@ class Result:
     steps: list[Step]
     stopped: bool = False
     stalled: bool = False
-
-    @property
-    def history(self) -> dict[str, Array]:
-        """Objective, rank and step of each iteration, as arrays."""
-        return {
-            "objective": np.array([step.objective for step in self.steps], dtype=float),
-            "rank": np.array([step.rank for step in self.steps], dtype=int),
-            "step": np.array([step.step for step in self.steps], dtype=float),
-        }
 
 
 # Maximizes an objective from a given factor.

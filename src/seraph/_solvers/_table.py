@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 from .._utils._typing import Array
 from ._low_rank import low_rank
 from ._projected_gradient import first_factor, projected_gradient
-from ._result import Callback, Result
+from ._result import Result
 from ._spg import spg
 
 
@@ -49,22 +48,6 @@ class Solver:
         It needs converged metrics, and the EM-like scheme is for the simplified model only.
         """
         return not (self.by_steps or self.m_steps)
-
-    def __call__(
-        self,
-        objective: Any,
-        P: Array,
-        *,
-        max_iter: int,
-        tol: float,
-        callback: Callback,
-        max_rank: int | None = None,
-    ) -> Result:
-        """Maximize an objective from the factor `P`."""
-        options: dict[str, Any] = {"max_rank": max_rank} if self.adapts_rank else {}
-        return self.maximize(
-            objective, P, max_iter=max_iter, tol=tol, callback=callback, **options
-        )
 
 
 _LOW_RANK = Solver(low_rank, adapts_rank=True)

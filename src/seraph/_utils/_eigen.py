@@ -1,7 +1,4 @@
-"""Eigenvalues and singular values, the former on the GPU of a fit if the matrix is large.
-
-A fit with many features computes about ten decompositions. Of 768 features, each takes a core of a
-CPU 40 to 80 ms and an H200 9 ms.
+"""Eigenvalues and singular values.
 
 LAPACK's divide and conquer, which numpy calls, is fast, but on rare occasions it fails on a matrix
 that has nothing odd about it. Another of LAPACK's methods then takes over.
@@ -9,29 +6,10 @@ that has nothing odd about it. Another of LAPACK's methods then takes over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import Any
-
 import numpy as np
 from scipy import linalg
 
 from ._typing import Array
-
-# Smaller matrices are decomposed as fast on a CPU.
-_LARGE = 256
-_device: ContextVar[str | None] = ContextVar("device of large decompositions", default=None)
-
-
-@contextmanager
-def decompose_on(device: str | None) -> Iterator[None]:
-    """Decompose large matrices on a device of torch within the block; None is the CPU."""
-    token = _device.set(device)
-    try:
-        yield
-    finally:
-        _device.reset(token)
 
 
 def eigh(A: Array) -> tuple[Array, Array]:
@@ -42,18 +20,13 @@ def eigh(A: Array) -> tuple[Array, Array]:
     >>> eigh(np.diag([3.0, 2.0]))[0]
     array([2., 3.])
     """
-    if not _is_for_device(A):
-        try:
-            return np.linalg.eigh(A)
-        except np.linalg.LinAlgError:
-            if not np.isfinite(A).all():
-                raise
-            values, vectors = linalg.eigh(A, driver="evr")
-            return values, vectors
-    import torch
-
-    values, vectors = torch.linalg.eigh(_copy(A))
-    return values.cpu().numpy(), vectors.cpu().numpy()
+    try:
+        return np.linalg.eigh(A)
+    except np.linalg.LinAlgError:
+        if not np.isfinite(A).all():
+            raise
+        values, vectors = linalg.eigh(A, driver="evr")
+        return values, vectors
 
 
 def eigvalsh(A: Array) -> Array:
@@ -64,17 +37,12 @@ def eigvalsh(A: Array) -> Array:
     >>> eigvalsh(np.diag([3.0, 2.0]))
     array([2., 3.])
     """
-    if not _is_for_device(A):
-        try:
-            return np.linalg.eigvalsh(A)
-        except np.linalg.LinAlgError:
-            if not np.isfinite(A).all():
-                raise
-            return eigh(A)[0]
-    import torch
-
-    values: Array = torch.linalg.eigvalsh(_copy(A)).cpu().numpy()
-    return values
+    try:
+        return np.linalg.eigvalsh(A)
+    except np.linalg.LinAlgError:
+        if not np.isfinite(A).all():
+            raise
+        return eigh(A)[0]
 
 
 def svd(A: Array, *, full_matrices: bool = False) -> tuple[Array, Array, Array]:
@@ -92,14 +60,3 @@ def svd(A: Array, *, full_matrices: bool = False) -> tuple[Array, Array, Array]:
             raise
         left, lengths, right = linalg.svd(A, full_matrices=full_matrices, lapack_driver="gesvd")
         return left, lengths, right
-
-
-def _is_for_device(A: Array) -> bool:
-    """Whether to decompose a matrix on the device: numpy knows what to do with one of NaN."""
-    return _device.get() is not None and len(A) >= _LARGE and bool(np.isfinite(A).all())
-
-
-def _copy(A: Array) -> Any:
-    import torch
-
-    return torch.tensor(np.ascontiguousarray(A), device=_device.get())
