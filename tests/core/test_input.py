@@ -204,7 +204,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("setting", [{}, {"solver": "em"}, {"solver": "spg"}], ids=str)
+@pytest.mark.parametrize(
+    "setting", few([{}, {"solver": "spg"}, {"solver": "em"}], {}.__eq__), ids=str
+)
 def test_odd_data_just_work(case, setting):
     points, labels = CASES[case]
     learner = SERAPH(**setting).fit(points, labels)

@@ -62,7 +62,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("m", [3, 70])
+@pytest.mark.parametrize("m", few([3, 70], (3).__eq__))
 @pytest.mark.filterwarnings("ignore:SERAPH has not converged")
 def test_tensors_give_the_metric_of_arrays_for_every_model(setting, m):
     X, y = table(60, m, n_labels=15)
