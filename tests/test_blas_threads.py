@@ -13,7 +13,8 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from seraph._pairs import BlockPairs, _blocks, sum_over_blocks
 from seraph._utils import _threads as module
-from seraph._utils._threads import one_blas_thread
+from seraph._utils._threads import SharedSetting, one_blas_thread
+from seraph._utils._typing import computed_once
 from tests.helpers.forks import forks, succeeds_in_a_child
 
 SECONDS = 60
@@ -213,3 +214,53 @@ def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, loaded, monkeypatch, 
     assert threading.get_ident() not in seen
     assert set.union(*seen.values()) == {1}
     assert loaded[0].num_threads == 4
+
+
+# Forks while another thread holds a lock, or computes a property
+
+
+@forks
+def test_a_child_does_not_inherit_a_lock_that_another_thread_holds():
+    changing, go_on = threading.Event(), threading.Event()
+
+    def change():
+        changing.set()
+        go_on.wait(SECONDS)
+        return lambda: None
+
+    setting = SharedSetting(change)
+
+    def enter():
+        with setting:
+            return True
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(enter)
+        assert changing.wait(SECONDS)  # now the other thread has the lock
+        threading.Timer(0.1, go_on.set).start()
+        assert succeeds_in_a_child(enter)
+        assert other.result(SECONDS)
+
+
+@forks
+def test_a_property_that_another_thread_computes_keeps_no_child_waiting():
+    computing, go_on = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self, wait):
+            self.wait = wait
+
+        @computed_once
+        def value(self):
+            computing.set()
+            return go_on.wait(SECONDS) if self.wait else True
+
+    with ThreadPoolExecutor(1) as pool:
+        other = pool.submit(lambda: Slow(wait=True).value)
+        assert computing.wait(SECONDS)
+        try:
+            assert Slow(wait=False).value  # nor another thread
+            assert succeeds_in_a_child(lambda: Slow(wait=False).value)
+        finally:
+            go_on.set()
+        assert other.result(SECONDS)

@@ -81,26 +81,6 @@ def test_stop_iteration_ends_the_fit_with_the_metric_it_was_shown(wine, setting)
     assert np.isfinite(learner.optimality_gap_)
 
 
-def test_the_full_model_can_be_stopped_at_any_scale(wine):
-    states = []
-    whole = SERAPH(gamma=0.5, callback=states.append).fit(*wine[:2])
-    late = whole.n_iter_ - 2
-    stopped = SERAPH(gamma=0.5, callback=stop_at(late)).fit(*wine[:2])
-    assert stopped.kappa_ != -1.0
-    assert stopped.kappa_ == pytest.approx(whole.kappa_, rel=0.1)
-    assert_close(stopped.get_mahalanobis_matrix(), metric(states[late - 1]))
-
-
-def test_a_stopped_fit_can_be_taken_up_by_a_warm_start(wine):
-    learner = SERAPH(warm_start=True, callback=stop_at(10)).fit(*wine[:2])
-    whole = SERAPH().fit(*wine[:2])
-    learner.set_params(callback=None).fit(*wine[:2])
-    assert learner.converged_
-    assert not learner.stopped_
-    assert learner.n_iter_ < whole.n_iter_
-    assert learner.objective_ == pytest.approx(whole.objective_, rel=1e-3)
-
-
 @EVERY
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
 def test_any_other_exception_ends_the_fit_and_leaves_the_learner_as_it_was(wine, setting, error):

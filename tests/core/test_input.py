@@ -84,23 +84,6 @@ def test_bad_data_are_refused_and_the_last_fit_stays(data, message):
 
 
 @pytest.mark.parametrize(
-    "learner", [SERAPH(), KernelSERAPH(), classic.LMNN(), MetricClassifier(SERAPH())]
-)
-def test_masked_points_are_refused_where_something_is_masked(learner):
-    learner = clone(learner)
-    masked = np.ma.array(X, mask=X > 1.0)
-    learner.fit(np.ma.array(X), Y)  # nothing is masked
-    use = learner.transform if hasattr(learner, "transform") else learner.predict
-    np.testing.assert_array_equal(use(np.ma.array(X)), use(X))
-    uses = [lambda: use(masked), lambda: learner.fit(masked, Y)]
-    if hasattr(learner, "pair_distance"):
-        uses.append(lambda: learner.pair_distance(masked.reshape(6, 2, 3)))
-    for act in uses:
-        with pytest.raises(ValueError, match=r"masked entries.*Fill"):
-            act()
-
-
-@pytest.mark.parametrize(
     "bad",
     [
         torch.full((2, 3), torch.nan),
@@ -152,11 +135,6 @@ def test_all_alike_warns_of_a_collapse():
     assert learner.transform(X).shape == (12, 0)
     np.testing.assert_array_equal(learner.pair_distance(X[None, :2]), [0.0])
     np.testing.assert_array_equal(learner.get_mahalanobis_matrix(), np.zeros((3, 3)))
-
-
-def test_all_different_warns_of_a_divergence():
-    with pytest.warns(UserWarning, match="pairs are dissimilar.*diverge"):
-        SERAPH().fit(X, np.where(Y >= 0, np.arange(12), -1))
 
 
 @pytest.mark.parametrize(
@@ -226,7 +204,9 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("setting", [{}, {"solver": "em"}, {"solver": "spg"}], ids=str)
+@pytest.mark.parametrize(
+    "setting", few([{}, {"solver": "spg"}, {"solver": "em"}], {}.__eq__), ids=str
+)
 def test_odd_data_just_work(case, setting):
     points, labels = CASES[case]
     learner = SERAPH(**setting).fit(points, labels)
@@ -258,13 +238,3 @@ def test_a_metric_that_shrinks_to_nothing_is_zero_and_not_a_division_by_zero():
     with pytest.warns(match="rank 0"), pytest.warns(match="similar.*collapse"):
         learner = SERAPH(eta=1e6).fit(points, [-1, 0, 0, -1, 0, -1, -1])
     assert learner.components_.shape == (0, 2)
-
-
-@pytest.mark.parametrize("kind", [int, np.uint64, float, str, bool])
-def test_masked_labels_have_no_vote(kind):
-    known = Y >= 0
-    y = np.ma.array(np.where(known, Y, 0).astype(kind), mask=~known)
-    model = MetricClassifier(SERAPH(), rule="nearest").fit(X, y)
-    assert len(model.codes_) == 6
-    np.testing.assert_array_equal(model.predict(X[:6]), y.data[:6])
-    assert model.score(X, y) == 1.0

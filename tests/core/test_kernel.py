@@ -6,8 +6,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
-from sklearn.base import clone
-from sklearn.datasets import make_circles
 from sklearn.decomposition import KernelPCA
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV
@@ -35,16 +33,6 @@ def test_a_linear_kernel_gives_the_distances_of_seraph(wine, setting):
     assert kernel.learner_.objective_ == pytest.approx(plain.objective_, rel=1e-9)
 
 
-def test_a_polynomial_kernel_gives_the_distances_of_seraph_on_its_monomials(rng):
-    X = rng.normal(size=(40, 2))
-    y = np.r_[np.arange(12) % 2, np.full(28, -1)]
-    monomials = np.c_[X**2, np.sqrt(2) * X[:, :1] * X[:, 1:], np.sqrt(2) * X, np.ones(40)]
-    strict = SERAPH(tol=1e-5)
-    kernel = KernelSERAPH(strict, kernel="poly", degree=2, gamma=1.0, coef0=1.0).fit(X, y)
-    expected = distances(clone(strict).fit(monomials, y), monomials)
-    np.testing.assert_allclose(distances(kernel, X), expected, rtol=1e-4)
-
-
 @pytest.mark.parametrize("setting", [{}, {"mu": 0.0}, {"gamma": 1.0}], ids=str)
 def test_it_is_kernel_pca_and_seraph(wine, setting):
     X, y_partial, _ = wine
@@ -54,26 +42,6 @@ def test_it_is_kernel_pca_and_seraph(wine, setting):
         warnings.simplefilter("error")  # principal components are not to be scaled
         expected = distances(pipeline.fit(X, y_partial), X)
         np.testing.assert_allclose(distances(kernel.fit(X, y_partial), X), expected, rtol=1e-8)
-
-
-@pytest.mark.slow
-def test_random_labels_on_two_rings_are_enough_with_the_default_width():
-    errors = []
-    for seed in range(10):
-        X, y = make_circles(200, factor=0.3, noise=0.04, random_state=seed)
-        rng = np.random.default_rng(seed)
-        partial = np.full(len(y), -1)
-        for ring in (0, 1):
-            partial[rng.permutation(np.flatnonzero(y == ring))[:3]] = ring
-        row = []
-        for learner in (SERAPH(), KernelSERAPH()):
-            Z = learner.fit(X, partial).transform(X)
-            neighbors = KNeighborsClassifier(1).fit(Z[partial >= 0], y[partial >= 0])
-            row.append(1 - neighbors.score(Z[partial < 0], y[partial < 0]))
-        errors.append(row)
-    linear, kernel = np.mean(errors, axis=0)
-    assert kernel < 0.05
-    assert linear > 0.2
 
 
 def test_the_width_goes_by_the_median_distance(wine):
@@ -91,16 +59,6 @@ KERNELS = {
     "poly": {"degree": 2, "coef0": 0.5},
     "linear": {},
 }
-
-
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_all_kernels_of_kernel_pca(rng, kernel):
-    X = rng.uniform(size=(30, 4))
-    y = np.r_[np.arange(12) % 3, np.full(18, -1)]
-    learner = KernelSERAPH(SERAPH(lam=0.01), kernel=kernel, **KERNELS[kernel]).fit(X, y)
-    rank = len(learner.learner_.components_)
-    assert learner.transform(rng.uniform(size=(5, 4))).shape == (5, rank)
-    assert rank > 0
 
 
 def gaussian(u, v, width):

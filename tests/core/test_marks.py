@@ -5,10 +5,8 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, KernelSERAPH, Marks, seraph_path
-from seraph.classic import ITML
+from seraph import SERAPH, KernelSERAPH, Marks
 from tests.helpers.em import em
-from tests.helpers.oracle import objective
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not converged")
 
@@ -97,15 +95,6 @@ def test_a_common_factor_on_all_weights_does_not_change_the_metric(data, mu):
         assert getattr(thrice, name) == pytest.approx(3.0 * getattr(plain, name), rel=1e-6)
 
 
-def test_a_vanishing_weight_is_in_the_limit_no_mark(data):
-    """Except that the pair no longer counts as unlabeled."""
-    X, _, pairs, similar = data
-    weights = np.where(np.arange(len(pairs)) < 20, 1.0, 1e-9)
-    learner = SERAPH(mu=0, **STRICT)
-    almost = refit(learner, X, pairs=pairs, labels=similar, weights=weights)
-    same_metric(almost, refit(learner, X, pairs=pairs[:20], labels=similar[:20]), tolerance=1e-5)
-
-
 @EVERY_WAY
 def test_an_unsure_label_is_a_similar_and_a_dissimilar_mark_in_parts(data, learner):
     """q ln p + (1 - q) ln(1 - p) is what two marks of weights q and 1 - q add up to."""
@@ -133,20 +122,6 @@ def test_the_probability_of_a_single_unsure_pair_becomes_its_label():
         assert learner.pair_proba([X]) == pytest.approx([q], abs=1e-5)
 
 
-def test_soft_labels_of_one_lean_do_not_warn_of_a_collapse(data, recwarn):
-    X, _, pairs, _ = data
-    learner = fit(SERAPH(lam=0.01), X, pairs=pairs, labels=np.full(len(pairs), 0.7))
-    assert not [w for w in recwarn if "labeled pairs are" in str(w.message)]
-    assert (learner.n_similar_, learner.n_dissimilar_) == (len(pairs), 0)
-
-
-def test_learners_that_need_sure_marks_say_so(data):
-    X, _, pairs, similar = data
-    with pytest.raises(ValueError, match=r"ITML learns from marks that are sure.*got 0\.7"):
-        fit(ITML(), X, pairs=pairs, labels=np.where(similar, 0.7, 0.0))
-    fit(ITML(max_iter=3), X, pairs=pairs, labels=np.where(similar, 1, 0))
-
-
 # Triplets
 
 
@@ -163,39 +138,6 @@ def test_triplets_are_learned_in_every_way(data, triplets, learner):
         learned = refit(learner, X, triplets=triplets, **marks)
         assert inner(learned).n_triplets_ == len(triplets)
         assert share_true(learned.transform(X)) > share_true(X)
-
-
-@pytest.mark.parametrize("mu", [0.0, "auto"])
-def test_the_objective_with_triplets_is_that_of_the_oracle(data, triplets, mu):
-    X, _, pairs, similar = data
-    learner = SERAPH(mu=mu, **STRICT)
-    fit(learner, X, pairs=pairs, labels=similar, triplets=triplets)
-    known = {tuple(sorted(pair)): bool(s) for pair, s in zip(pairs.tolist(), similar, strict=True)}
-    weights = {"mu": learner.mu_, "lam": learner.lam_}
-    A = learner.get_mahalanobis_matrix()
-    expected = objective(X, A, known, triplets=triplets, **weights)
-    assert learner.objective_ == pytest.approx(expected, rel=1e-9)
-    assert learner.optimality_gap_ <= 1e-7
-
-
-def test_a_path_through_triplets_starts_at_zero_and_ends_at_the_fit(data, triplets):
-    X = data[0]
-    marks, strict = Marks(triplets=triplets, rows=X), {"mu": 0, "tol": 1e-6, "max_iter": 2000}
-    lams, components, _ = seraph_path(X, marks=marks, n_lams=8, learner=SERAPH(**strict))
-    assert len(components[0]) == 0
-    last = SERAPH(lam=lams[-1], **strict).fit(X, marks=marks)
-    A = last.get_mahalanobis_matrix()
-    np.testing.assert_allclose(components[-1].T @ components[-1], A, atol=1e-3 * A.max())
-
-
-def test_an_answer_turned_around_turns_the_metric(rng):
-    """Only one feature can tell; the answers say which."""
-    X = rng.normal(size=(60, 2))
-    rows = np.array([rng.permutation(60)[:3] for _ in range(200)])
-    near, far = (np.abs(X[rows[:, 0]] - X[rows[:, k]])[:, 0] for k in (1, 2))
-    rows[near > far] = rows[near > far][:, [0, 2, 1]]
-    first, second = np.diag(fit(SERAPH(mu=0), X, triplets=rows).get_mahalanobis_matrix())
-    assert first > 20 * second
 
 
 # Marks that arrive later

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 from scipy.special import expit, xlogy
-from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.paper._protocol import sample_task
 from seraph import SERAPH
@@ -107,17 +106,6 @@ def test_pair_proba_is_equation_5(wine, setting):
     np.testing.assert_allclose(learner.pair_proba(X[pairs]), expected)
 
 
-def test_counts_and_automatic_weights(wine):
-    X, y, _ = wine
-    learner = SERAPH().fit(X, y)
-    assert learner.n_similar_ + learner.n_dissimilar_ == 15 * 14 // 2
-    assert learner.n_unlabeled_ == 80 * 79 // 2 - 105
-    assert learner.mu_ == 105 / learner.n_unlabeled_
-    top = np.linalg.eigvalsh(np.cov(X.T, bias=True))[-1]
-    balanced = 2 * np.sqrt(learner.n_similar_ * learner.n_dissimilar_)
-    assert learner.lam_ == pytest.approx(0.08 * balanced / np.sqrt(15) * 2 * top)
-
-
 def test_the_learned_metric_beats_the_euclidean_one_on_digits_with_20_labels():
     task = load_task("usps-1-5-40")
     errors = []
@@ -199,8 +187,3 @@ def test_em_and_the_direct_solvers_agree_without_unlabeled_pairs_and_differ_with
         apart.append(np.abs(squareform(pdist(Z)) - squareform(pdist(Q))).max())
     assert apart[0] < 1e-4
     assert apart[1] > 1e-2
-
-
-def test_em_that_stops_early_warns():
-    with pytest.warns(ConvergenceWarning, match="Raise max_iter, or tol"):
-        SERAPH(solver="em", max_iter=1).fit(*few_points(0))

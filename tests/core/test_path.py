@@ -108,25 +108,6 @@ def test_weights_can_be_passed_in_any_order(wine):
         np.testing.assert_allclose(P.T @ P, A, atol=2e-3 * A.max())
 
 
-@pytest.mark.parametrize("setting", [{"solver": "spg"}, {"gamma": 1.0}, {"solver": "em"}], ids=str)
-def test_other_models_have_a_path_too(wine, setting):
-    X, y_partial, _ = wine
-    strict = {"mu": 0.0, "tol": 1e-6, "max_iter": 2000, **setting}
-    _, components, _ = seraph_path(X, y_partial, lams=[20.0, 5.0], learner=SERAPH(**strict))
-    A = SERAPH(lam=5.0, **strict).fit(X, y_partial).get_mahalanobis_matrix()
-    np.testing.assert_allclose(components[1].T @ components[1], A, atol=2e-3 * A.max())
-
-
-def test_warm_starts_save_iterations(wine):
-    X, y_partial, _ = wine
-    states = []
-    learner = SERAPH(mu=0.0, callback=states.append)
-    lams, _, _ = seraph_path(X, y_partial, lams=np.geomspace(20.0, 2.0, 20), learner=learner)
-    warm = len(states)
-    cold = sum(SERAPH(mu=0.0, lam=lam).fit(X, y_partial).n_iter_ for lam in lams)
-    assert warm < 0.7 * cold
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -164,12 +145,3 @@ def test_stopping_early_warns_once(wine):
     with pytest.warns(ConvergenceWarning, match=message) as record:
         seraph_path(*wine[:2], n_lams=5, learner=SERAPH(max_iter=1, tol=1e-9))
     assert [warning.filename for warning in record] == [__file__]
-
-
-@pytest.mark.filterwarnings("ignore:All .* pairs are dissimilar")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_path_ends_where_no_step_helps_for_rounding(rng):
-    _, components, _ = seraph_path(
-        rng.normal(size=(3, 2)), np.arange(3), n_lams=5, learner=SERAPH(eta=1e12, mu=0.0)
-    )
-    assert all(np.isfinite(P).all() for P in components)

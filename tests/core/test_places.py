@@ -4,9 +4,8 @@ import dask.array as da
 import numpy as np
 import pytest
 import torch
-from sklearn.base import clone
 
-from seraph import SERAPH, KernelSERAPH, Marks
+from seraph import SERAPH, Marks
 from seraph._pairs import _blocks
 from tests.helpers.quick import few
 
@@ -35,9 +34,11 @@ def assert_same_metric(learner, expected, close=1e-10):
     assert learner.components_.dtype == expected.components_.dtype
 
 
-@pytest.mark.parametrize("n", [500, 1_999, 6_000, 30_000])
-def test_the_metric_does_not_depend_on_the_place(n, monkeypatch):
-    X, y = table(n)
+@pytest.mark.parametrize(
+    ("n", "n_labels"), [(500, 40), (1_999, 40), (6_000, 40), (30_000, 40), (3_500, 3_200)]
+)
+def test_the_metric_does_not_depend_on_the_place(n, n_labels, monkeypatch):
+    X, y = table(n, n_labels=n_labels)
     monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", np.inf)
     expected = SERAPH().fit(X, y)
     assert expected.converged_
@@ -46,13 +47,6 @@ def test_the_metric_does_not_depend_on_the_place(n, monkeypatch):
         learner = SERAPH().fit(convert(X), y)
         assert_same_metric(learner, expected)
         assert learner.n_iter_ == expected.n_iter_
-
-
-def test_nor_does_it_of_many_labels(monkeypatch):
-    X, y = table(3_500, n_labels=3_200)
-    expected = SERAPH().fit(X, y)
-    for place in ("torch", "dask"):
-        assert_same_metric(SERAPH().fit(PLACES[place](X), y), expected)
 
 
 SETTINGS = [
@@ -68,7 +62,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-@pytest.mark.parametrize("m", [3, 70])
+@pytest.mark.parametrize("m", few([3, 70], (3).__eq__))
 @pytest.mark.filterwarnings("ignore:SERAPH has not converged")
 def test_tensors_give_the_metric_of_arrays_for_every_model(setting, m):
     X, y = table(60, m, n_labels=15)
@@ -116,15 +110,6 @@ def test_a_tensor_is_mapped_to_a_tensor_of_its_type():
         learner.transform(torch.zeros((3, 3)))
 
 
-@pytest.mark.parametrize("kind", ["float32", "with a gradient"])
-def test_a_kernel_is_computed_in_memory_wherever_the_points_are(kind):
-    X, y = table(80)
-    points = TENSORS[kind][0](torch.as_tensor(X))
-    learner = KernelSERAPH().fit(points, y)
-    expected = KernelSERAPH().fit(points.detach().numpy(), y)
-    np.testing.assert_array_equal(learner.learner_.components_, expected.learner_.components_)
-
-
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
 def test_a_file_gives_the_same_metric_as_the_array(kind, tmp_path):
     X, y = table(120)
@@ -155,9 +140,3 @@ def test_single_precision_is_nearly_double(monkeypatch):
         assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
         A, B = double.get_mahalanobis_matrix(), single.get_mahalanobis_matrix()
         np.testing.assert_allclose(B, A, atol=3e-3 * A.max())
-
-
-def test_a_fit_repeats_bit_for_bit():
-    X, y = table(4_000)
-    one = SERAPH(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(clone(one).fit(X, y).components_, one.components_)

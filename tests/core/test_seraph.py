@@ -52,13 +52,6 @@ def test_pair_methods_agree_on_the_distance(wine, learner):
         learner.pair_distance([[0, 1]])
 
 
-def test_get_metric_works_in_scikit_learn(wine, learner):
-    X, _, y = wine
-    neighbors = KNeighborsClassifier(3, metric=learner.get_metric()).fit(X, y)
-    mapped = KNeighborsClassifier(3).fit(learner.transform(X), y)
-    np.testing.assert_array_equal(neighbors.predict(X), mapped.predict(learner.transform(X)))
-
-
 def test_the_score_is_the_auc_of_the_labeled_pairs(wine, learner):
     X, y_partial, y = wine
     assert learner.score(X, y) == pytest.approx(pair_auc(learner.transform(X), y))
@@ -97,14 +90,6 @@ def test_warm_start_goes_on_from_the_last_metric(digits):
 
 
 # Searches and pipelines
-
-
-def test_marks_reach_the_learner_through_a_pipeline(wine):
-    X, _, y = wine
-    rows = np.arange(20).reshape(10, 2)
-    marks = Marks(rows, y[rows[:, 0]] == y[rows[:, 1]], rows=X)
-    pipeline = make_pipeline(StandardScaler(), SERAPH()).fit(X, seraph__marks=marks)
-    assert pipeline[-1].n_similar_ + pipeline[-1].n_dissimilar_ == 10
 
 
 def test_a_search_over_a_pipeline(wine):

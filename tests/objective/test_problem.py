@@ -6,7 +6,6 @@ import torch
 from scipy.special import expit
 
 from seraph import SERAPH, Marks, _seraph
-from seraph._marks import PairLabels
 from seraph._objective import _problem
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 
@@ -83,16 +82,6 @@ def test_automatic_weights_are_the_rules_of_the_documentation():
     assert pose(X, np.arange(N) % 2)[0].mu == 0.0  # nothing is unlabeled
 
 
-def test_a_factor_on_all_weights_of_marks_is_one_on_all_weights_of_the_objective():
-    X, _ = table()
-    one, other = (
-        pose(X, marks=Marks(MARKS["pairs"], MARKS["labels"], weights=w, rows=N))[0]
-        for w in (np.array(MARKS["weights"]), 3.0 * np.array(MARKS["weights"]))
-    )
-    assert other.noise == pytest.approx(3.0 * one.noise)
-    assert other.mu == pytest.approx(3.0 * one.mu)
-
-
 # Which pairs are summed
 
 
@@ -111,12 +100,6 @@ def test_above_1500_rows_each_meets_16_before_and_after_it(n, is_whole):
     assert unlabeled_term(pose(X, y, unlabeled_pairs="all")[0]).pairs.n_pairs == labels.n_unlabeled
     fewer = unlabeled_term(pose(X, y, unlabeled_pairs=5)[0])
     assert fewer.pairs.codes.shape == (-(-n // 5), 5)
-
-
-def test_more_partners_than_rows_are_all_pairs():
-    X, y = table()
-    term = unlabeled_term(pose(X, y, unlabeled_pairs=13)[0])
-    assert term.pairs.n_pairs == N * (N - 1) / 2 - 45
 
 
 def test_above_20000_rows_as_many_are_sampled_and_the_mean_is_that_of_all():
@@ -218,13 +201,3 @@ def test_labels_of_the_rows_that_are_not_sampled_count_in_full(monkeypatch):
         for choice in ("all", 6)
     )
     assert one(np.eye(2))[0] == pytest.approx(other(np.eye(2))[0], rel=1e-12)
-
-
-def test_nothing_is_sampled_from_a_table_without_unlabeled_pairs():
-    X, _ = table(n=1600)
-    labels = PairLabels.make(1600, np.arange(1600) % 2)
-    assert labels.n_unlabeled == 0
-    state = np.random.RandomState(0)
-    before = state.get_state()[1].copy()
-    pose(X, np.arange(1600) % 2, random_state=state)
-    np.testing.assert_array_equal(state.get_state()[1], before)

@@ -113,10 +113,10 @@ def test_a_metric_of_rank_zero_and_a_product_without_columns_have_sums(convert, 
 @pytest.mark.parametrize("partners", [None, 16])
 def test_threads_give_the_same_sums(rng, convert, name, partners, monkeypatch):
     monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
-    Z, Y, old, codes = table(rng, 601)
+    Z, Y, old, codes = table(rng, 301)
     one, *others = (
         sums_over(Z, Y, codes, name, old, convert, np.float64, partners, n_jobs)
-        for n_jobs in (1, 2, 3, 1000)
+        for n_jobs in (1, 2, 7)
     )
     for sums in others:
         check(sums, one, np.float64)

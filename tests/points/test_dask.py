@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from seraph import SERAPH, KernelSERAPH, Marks, _seraph, seraph_path
+from seraph import SERAPH, KernelSERAPH, Marks, _seraph
 from seraph._points import read_points
 
 N, MOST = 200, 60
@@ -96,16 +96,6 @@ def test_it_is_for_every_model(data, parameters, sampled):
     assert learner.kappa_ == pytest.approx(expected.kappa_, rel=1e-6)
 
 
-def test_it_is_along_a_path(data, sampled):
-    X, y, _ = data
-    paths = [
-        seraph_path(points, y, learner=SERAPH(**sampled), lams=[2.0, 20.0])
-        for points in (X, da.from_array(X, chunks=(33, 6)))
-    ]
-    for here, there in zip(*(components for _, components, _ in paths), strict=True):
-        np.testing.assert_allclose(there, here, atol=1e-6)
-
-
 LABELS = {
     "array": lambda y: da.from_array(y, chunks=50),
     "series": lambda y: dd.from_pandas(pd.Series(y), npartitions=3),
@@ -180,15 +170,6 @@ def test_points_in_chunks_are_mapped_when_they_are_computed(data, sampled):
     integers = learner.transform(da.from_array(np.eye(6, dtype=int), chunks=(4, 6)))
     np.testing.assert_allclose(integers.compute(), learner.components_.T)
     assert learner.transform(da.from_array(X.astype("f4"), chunks=(60, 6))).dtype == np.float32
-
-
-def test_bad_points_are_not_mapped(data):
-    X, y, _ = data
-    learner, points = SERAPH().fit(X, y), da.from_array(X, chunks=(60, 6))
-    with pytest.raises(ValueError, match="X has 5 features"):
-        learner.transform(points[:, :5])
-    with pytest.raises(ValueError, match="contains NaN"):
-        learner.transform(da.where(points > 4.0, np.nan, points)).compute()
 
 
 def test_columns_keep_their_names(data, sampled):

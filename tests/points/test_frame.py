@@ -60,14 +60,6 @@ def test_under_the_first_metric_the_mean_squared_distance_is_the_threshold(rng, 
     assert 2 * Z.var(axis=0).sum() == pytest.approx(eta)
 
 
-def test_the_principal_axes_are_those_of_the_covariance(rng):
-    X = rng.normal(size=(30, 5))
-    for points in (X, X.T):
-        frame = frame_of(points)
-        expected = np.linalg.eigvalsh(np.cov(points.T, bias=True))[-1]
-        assert frame.principal_axes[0][-1] * frame.unit**2 == pytest.approx(expected)
-
-
 @pytest.mark.parametrize("shape", [(40, 3), (3, 40)])
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e100])
 def test_equal_points_are_flat_and_have_the_unit_one(shape, value):

@@ -80,9 +80,3 @@ def test_infinities_and_nan_count_as_no_rise():
     share, there, _ = backtrack(at, start, move, value, slope, shortest=1e-9)
     assert share < 0.1
     assert there > 0.0
-
-
-def test_a_direction_of_descent_has_no_share():
-    at, start, move, value, slope, tried = along(lambda x: -x, 1.0)
-    assert backtrack(at, start, move, value, slope, shortest=1e-3, least_cut=0.5) is None
-    assert min(tried) >= 1e-3

@@ -5,21 +5,17 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.fixes import parse_version
 
 from seraph import (
     SERAPH,
     KernelSERAPH,
     Marks,
-    MarksKFold,
     MetricClassifier,
     PairClassifier,
     query_pairs,
     query_rows,
-    seraph_path,
 )
 from seraph.classic import ITML
 
@@ -36,15 +32,6 @@ BY_NUMBER = Marks(ROWS, ALIKE, rows=N)
 BY_NAME = Marks(PAIRS, ALIKE, rows=FRAME)
 LEARNERS = [SERAPH(), KernelSERAPH(), ITML()]
 EVERY = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
-
-
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
-# Order and subsets
 
 
 @EVERY
@@ -65,33 +52,11 @@ def test_dask_sorts_a_frame_and_marks_find_their_rows(learner):
     in_order = chunked.compute()
     assert in_order.index.tolist() != NAMES.tolist()
     expected = sklearn.clone(learner).fit(in_order, marks=BY_NAME)
-    found = sklearn.clone(learner).fit(chunked, marks=BY_NAME)
+    fitted = sklearn.clone(learner).fit(chunked, marks=BY_NAME)
     d = expected.pair_distance(PAIRS, FRAME)
-    np.testing.assert_allclose(found.pair_distance(PAIRS, FRAME), d, rtol=1e-6)
-    np.testing.assert_allclose(found.pair_distance(PAIRS, chunked), d, rtol=1e-6)
-    assert found.score(chunked, marks=BY_NAME) == expected.score(FRAME, marks=BY_NAME)
-
-
-def test_marks_made_with_a_dask_frame_go_by_its_index():
-    chunked = dd.from_pandas(FRAME, npartitions=3)
-    made = Marks(PAIRS, ALIKE, rows=chunked)
-    assert made.names.tolist() == sorted(NAMES.tolist())
-    assert made.align(FRAME, N) == BY_NUMBER
-    part = chunked.partitions[1:]
-    with pytest.warns(UserWarning, match="does not have the rows of"):
-        found = BY_NAME.align(part, len(part))
-    with pytest.warns(UserWarning, match="does not have the rows of"):
-        assert found == BY_NAME.align(part.compute(), len(part))
-
-
-def test_a_dask_frame_whose_parts_share_names_is_refused_only_if_marks_need_it():
-    """What dask reads from several files has one index for each of them."""
-    parts = [FRAME.iloc[:30].reset_index(drop=True), FRAME.iloc[30:].reset_index(drop=True)]
-    chunked = dd.concat([dd.from_pandas(part, npartitions=1) for part in parts])
-    with pytest.raises(ValueError, match=r"The index must name each row.*number of rows as rows"):
-        SERAPH().fit(chunked, marks=BY_NAME)
-    learner = SERAPH().fit(chunked, marks=BY_NUMBER)
-    assert learner.n_absent_marks_ == 0
+    np.testing.assert_allclose(fitted.pair_distance(PAIRS, FRAME), d, rtol=1e-6)
+    np.testing.assert_allclose(fitted.pair_distance(PAIRS, chunked), d, rtol=1e-6)
+    assert fitted.score(chunked, marks=BY_NAME) == expected.score(FRAME, marks=BY_NAME)
 
 
 @EVERY
@@ -119,26 +84,8 @@ def test_names_are_read_before_the_features_are_prepared(Wrapper):
         sklearn.clone(model).fit(FRAME.iloc[rows], Y[rows], marks=BY_NAME)
         for rows in (order, np.arange(N))
     )
-    found, expected = (one.estimator_[-1].components_ for one in (moved, plain))
-    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
-
-
-def test_marks_follow_the_order_of_rows_without_names():
-    """As class labels do: scikit-learn cuts both along with an array."""
-    assert len(BY_NAME[::2]) == N // 2
-    by_name = SERAPH().fit(X[::2], Y[::2], marks=BY_NAME[::2])
-    by_number = SERAPH().fit(X[::2], Y[::2], marks=BY_NUMBER[::2])
-    np.testing.assert_array_equal(by_name.components_, by_number.components_)
-    with pytest.raises(ValueError, match="about 60 rows, but X has 30"):
-        SERAPH().fit(X[::2], Y[::2], marks=BY_NAME)
-
-
-def test_the_path_matches_names_too():
-    (_, by_name, _), (_, by_number, _) = (
-        seraph_path(points, marks=marks, n_lams=3)
-        for points, marks in ((FRAME, BY_NAME), (X, BY_NUMBER))
-    )
-    np.testing.assert_array_equal(by_name[-1], by_number[-1])
+    one, other = (model.estimator_[-1].components_ for model in (moved, plain))
+    np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)
 
 
 def test_an_index_with_repeated_names_is_refused_only_if_marks_need_it():
@@ -147,9 +94,6 @@ def test_an_index_with_repeated_names_is_refused_only_if_marks_need_it():
     SERAPH().fit(frame, marks=BY_NUMBER)
     with pytest.raises(ValueError, match="The index must name each row differently"):
         SERAPH().fit(frame, marks=BY_NAME)
-
-
-# Names out
 
 
 def test_queries_name_rows_as_the_index_does_and_take_their_answers_back():
@@ -190,34 +134,3 @@ def test_rows_and_points_say_the_same(learner):
         np.testing.assert_array_equal(ask(ROWS, X), ask(X[ROWS]))
         np.testing.assert_array_equal(ask(pairs=[[3, 3]], X=X), ask(X[[[3, 3]]]))
         np.testing.assert_array_equal(ask(PAIRS, pd.DataFrame(X, index=NAMES)), ask(X[ROWS]))
-
-
-# Metadata routing
-
-
-@pytest.mark.parametrize("named", [False, True])
-@pytest.mark.usefixtures("routing")
-def test_routing_takes_marks_to_the_splitter_the_learner_and_its_score(named):
-    points, marks = (FRAME, BY_NAME) if named else (X, BY_NUMBER)
-    # Before 1.8, a pipeline of scikit-learn does not route to the score of its last step.
-    new = parse_version(sklearn.__version__) >= parse_version("1.8")
-    done = cross_validate(
-        make_pipeline(StandardScaler(), SERAPH()) if new else SERAPH(),
-        points,
-        cv=MarksKFold(3),
-        params={"marks": marks},
-        error_score="raise",
-        return_estimator=True,
-        return_indices=True,
-    )
-    for model, train, test, score in zip(
-        done["estimator"], done["indices"]["train"], done["indices"]["test"], done["test_score"],
-        strict=True,
-    ):  # fmt: skip
-        in_train, in_test = (np.isin(ROWS, part).all(axis=1) for part in (train, test))
-        learner = model[-1] if new else model
-        assert learner.n_similar_ + learner.n_dissimilar_ == in_train.sum()
-        Z = model.transform(points)
-        d = np.linalg.norm(Z[ROWS[:, 0]] - Z[ROWS[:, 1]], axis=1)[in_test]
-        near, far = d[ALIKE[in_test]], d[~ALIKE[in_test]]
-        assert score == pytest.approx(np.mean(near[:, None] < far))
