@@ -41,7 +41,7 @@ MAY_IMPORT = {
         "_utils",
     },
     "_kernel": {"_learner", "_marks", "_points", "_seraph", "_utils"},
-    "_path": {"_marks", "_objective", "_points", "_seraph", "_utils"},
+    "_path": {"_advice", "_marks", "_objective", "_points", "_seraph", "_utils"},
     "classic": {"_learner", "_marks", "_points", "_solvers", "_utils"},
     "_mean": {"_learner", "_marks", "_objective", "_points", "_seraph", "_utils", "classic"},
     "_decide": {"_learner", "_marks", "_mean", "_points", "_utils", "metrics"},

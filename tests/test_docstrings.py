@@ -124,7 +124,9 @@ def test_no_seed_is_fixed_unless_the_caller_fixes_it():
         if "random_state" in (parameters := inspect.signature(DOCUMENTED[name]).parameters)
     }
     assert len(found) > 20
-    assert {name: seed for name, seed in found.items() if seed is not None} == {}
+    fixed = {name.rpartition(".")[2] for name, seed in found.items() if seed is not None}
+    # The same data give the same metric: the sample of pairs, or of landmarks, has a seed.
+    assert fixed == {"SERAPH", "KernelSERAPH"}
 
 
 def test_no_example_is_skipped():

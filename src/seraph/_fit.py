@@ -190,7 +190,7 @@ class _Run:
     def _first(self, s: float) -> Any:
         """Return a factor to start from, at the scale `s`."""
         frame, cap = self.problem.frame, self.learner.n_components
-        m = frame.n_coordinates
+        m = len(frame.covariance)
         if not frame.covariance.any():  # all points are equal
             P = np.zeros((0, m))
         elif self.start is not None:

@@ -210,6 +210,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         ndarray of shape (n_pairs,)
             Probabilities of ``y = +1``.
         """
+        check_is_fitted(self)
         return self.learner_._probability(self._squared_distances(pairs, X))  # noqa: SLF001
 
     def get_metric(self) -> KernelMetric:
@@ -248,6 +249,8 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
                 f"kernel={shown(self.kernel)} takes gamma, degree and coef0."
             )
         check_number("gamma", self.gamma, low=0, instead=("median", None))
+        check_number("degree", self.degree, low=0)
+        check_number("coef0", self.coef0)
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
         check_seed(self.random_state)
         return clone(learner)

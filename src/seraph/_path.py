@@ -94,7 +94,7 @@ def seraph_path(
     warn_of_scales(fit.problem.frame, getattr(X, "columns", None))
     if lams is None:
         problem = fit.problem
-        zero = to_solver(np.zeros((0, problem.frame.n_coordinates)), problem.like)
+        zero = to_solver(np.zeros((0, len(problem.frame.covariance))), problem.like)
         gradient = to_memory(problem.objective(0.0).value_and_gradient(zero)[1])
         largest = float(eigvalsh(gradient)[-1]) * problem.frame.unit**2
         if largest <= 0.0:  # zero is a local maximum for every weight

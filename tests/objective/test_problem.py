@@ -89,13 +89,13 @@ def unlabeled_term(problem):
     return problem.terms[0]
 
 
-@pytest.mark.parametrize(("n", "is_whole"), [(1500, True), (1501, False)])
-def test_above_1500_rows_each_meets_16_before_and_after_it(n, is_whole):
+@pytest.mark.parametrize(("n", "partners"), [(999, None), (1000, 128), (9000, 16)])
+def test_from_1000_rows_on_each_meets_at_least_16_before_and_after_it(n, partners):
     X, y = table(n=n)
     problem, labels = pose(X, y)
     term = unlabeled_term(problem)
-    side = term.pairs.codes.shape[1]
-    assert (term.pairs.shifts == (1,) and side == 16) != is_whole
+    shifts, side = term.pairs.shifts, term.pairs.codes.shape[1]
+    assert (None if 0 in shifts else len(shifts) * side) == partners
     assert term.weight * term.pairs.n_pairs == pytest.approx(problem.mu * labels.n_unlabeled)
     assert unlabeled_term(pose(X, y, unlabeled_pairs="all")[0]).pairs.n_pairs == labels.n_unlabeled
     fewer = unlabeled_term(pose(X, y, unlabeled_pairs=5)[0])

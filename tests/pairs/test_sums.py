@@ -61,7 +61,9 @@ def sums_over(Z, Y, codes, name, old, convert, dtype, partners=None, n_jobs=1):
     kind, has_frozen = KINDS[name]
     Z, Y, old = (convert(a.astype(dtype)) for a in (Z, Y, old))
     pairs = BlockPairs.make(codes, kind, partners, like=Z, n_jobs=n_jobs)
-    return sum_over_blocks(Z, Y, pairs, ETA, frozen=old if has_frozen else None, mu=MU)
+    frozen = old if has_frozen else None
+    value, slope, product = sum_over_blocks(Z, Y, pairs, ETA, frozen=frozen, mu=MU)
+    return float(value), float(slope), product
 
 
 def table(rng, n, order="scattered"):

@@ -39,7 +39,7 @@ def pose(data, mu=0.0, lam=2.0, library=np.asarray):
 
 
 def first(frame, rank=None):
-    return frame.start(1.0, rank or frame.n_coordinates)
+    return frame.start(1.0, rank or len(frame.covariance))
 
 
 def run(name, F, P, max_iter=2000, tol=1e-7, **more):
@@ -92,7 +92,7 @@ def test_the_certificate_bounds_what_is_missing_anywhere(wine, rng):
     best = run("low-rank", F, first(frame), tol=1e-9)
     trace = np.vdot(best.P, best.P)
     others = [0.0 * best.P, 0.5 * best.P, 2.0 * best.P, best.P[:1], first(frame)]
-    others += [rng.normal(size=(3, frame.n_coordinates)) for _ in range(5)]
+    others += [rng.normal(size=(3, len(frame.covariance))) for _ in range(5)]
     for P in others:
         value, gradient = F.value_and_gradient(P)
         gap = optimality_gap(P, gradient, F.scale)
@@ -104,7 +104,8 @@ def test_the_certificate_bounds_what_is_missing_anywhere(wine, rng):
 @pytest.mark.parametrize("name", ["low-rank", "projected-gradient"])
 def test_monotone_solvers_rise_at_every_iteration(wine, name):
     F, frame = pose(wine, mu=0.05)
-    values = run(name, F.m_step(first(frame)), first(frame), max_iter=60).history["objective"]
+    result = run(name, F.m_step(first(frame)), first(frame), max_iter=60)
+    values = [step.objective for step in result.steps]
     assert len(values) > 5
     assert np.all(np.diff(values) >= -1e-12 * np.abs(values[1:]))
 
@@ -138,7 +139,7 @@ def test_a_rank_above_that_of_the_start_takes_few_iterations():
 def test_the_zero_metric_can_be_left(wine, name):
     F, frame = pose(wine)
     best = run("spg", F, first(frame), tol=1e-6)
-    result = run(name, F, np.zeros((0, frame.n_coordinates)), tol=1e-6)
+    result = run(name, F, np.zeros((0, len(frame.covariance))), tol=1e-6)
     assert result.value == pytest.approx(best.value, rel=1e-6)
 
 

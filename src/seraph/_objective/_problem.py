@@ -105,7 +105,7 @@ class Problem:
         scale = max(weight, _LEAST_SCALE * self.noise) or 1.0
         eps = float(library(self.like).finfo(self.like.dtype).eps)
         terms = (*self.terms, Trace(weight))
-        return Objective(terms, self.frame.n_coordinates, scale, 4.0 * eps)
+        return Objective(terms, len(self.frame.covariance), scale, 4.0 * eps)
 
 
 def to_solver(a: Array, like: Any) -> Any:

@@ -77,11 +77,11 @@ def _cross_entropy(t: Any, q: Any) -> float:
 
 
 @_compile
-def _same_class(t: Any, a: Any, b: Any) -> Any:
+def _same_class(t: Any, a: Any, b: Any, is_diagonal: bool) -> Any:
     q = np.zeros_like(t)
     for i in range(t.shape[0]):
         for j in range(t.shape[1]):
-            if a[i] == b[j] and t[i, j] < FAR:
+            if a[i] == b[j] and a[i] >= 0 and not (is_diagonal and i == j):
                 q[i, j] = 1.0
     return q
 
@@ -116,7 +116,7 @@ def _probabilities(
 ) -> Any:
     """Return the q of the pairs of two blocks."""
     if kind == _CLASSES:
-        return _same_class(t, codes[a], codes[b])
+        return _same_class(t, codes[a], codes[b], a == b)
     if len(old):
         return _e_step(_margins(old, halves, codes, a, b, kind, masked), 1.0 + mu)
     return np.zeros_like(t)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
 
+from .._pairs import library
 from .._utils._eigen import svd
 from .._utils._typing import Array
 from .._utils._validation import check_unmasked
@@ -20,6 +21,8 @@ TOLERANCE = 1e-7
 # A feature that deviates from its mean by less than this share of it is constant up to rounding
 # errors, which must not be amplified where features are divided by their standard deviation.
 CONSTANT_FEATURE = 1e-13
+# Rows at a time whose moments are computed: few enough that a copy stays in the cache.
+_ROWS = 1 << 12
 # Range of the typical distance of two points for which a metric, and weights in its units, neither
 # overflow nor become subnormal.
 _UNITS = {"float64": (1e-150, 1e152), "float32": (1e-34, 1e34)}
@@ -199,3 +202,46 @@ def principal_directions(
     left, lengths, directions = svd(points)
     rank = max(1, int(np.sum(lengths > tolerance * lengths[0])))
     return left[:, :rank], lengths[:rank], directions[:rank]
+
+
+class Moments(NamedTuple):
+    """Number, mean and scatter (sum of squares around the mean) of rows, in double precision."""
+
+    n: int
+    mean: Array
+    scatter: Array
+
+    @classmethod
+    def of(cls, X: Any) -> Moments:
+        """Compute the moments of an array, or of a tensor on its device."""
+        if library(X) is not np:
+            return cls._of_tensor(X)
+        total = cls(0, np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2))
+        for start in range(0, len(X), _ROWS):
+            # (In one order in memory, so that a frame gives the bits of an array.)
+            rows = X[start : start + _ROWS].astype(np.float64, order="C")
+            mean = rows.mean(axis=0)
+            rows -= mean
+            total = total.merge(cls(len(rows), mean, rows.T @ rows))
+        return total
+
+    @classmethod
+    def _of_tensor(cls, X: Any) -> Moments:
+        torch = library(X)
+        wide = torch.float32 if X.device.type == "mps" else torch.float64
+        mean = X.mean(dim=0, dtype=wide)
+        centered = X - mean.to(X.dtype)
+        scatter = (centered.T @ centered).to(wide)
+        shift = centered.mean(dim=0, dtype=wide)  # what rounding the mean left
+        scatter = scatter - len(X) * torch.outer(shift, shift)
+        return cls(len(X), to_memory(mean).astype(float), to_memory(scatter).astype(float))
+
+    def merge(self, other: Moments) -> Moments:
+        """Return the moments of both sets of rows (Chan, Golub and LeVeque 1979)."""
+        n = self.n + other.n
+        if n == 0:
+            return self
+        apart = other.mean - self.mean
+        share = other.n / n
+        between = self.n * share * np.outer(apart, apart)
+        return Moments(n, self.mean + share * apart, self.scatter + other.scatter + between)

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._utils._typing import Array
-from ._arrays import FLOATS, to_memory
-from ._frame import Frame, Moments
+from ._arrays import FLOATS, Moments, to_memory
 
 # Number of results that one task merges, in order, so that the sum does not depend on which
 # worker finishes first.
@@ -73,7 +72,8 @@ def read_chunks(
     Returns
     -------
     tuple or None
-        The arguments of `PointSet`. None for a collection that is not larger than the sample, or
+        The moments of all rows, a function that takes rows, their type, the sampled rows, and
+        the rows in memory. None for a collection that is not larger than the sample, or
         that has no more rows than features: it is brought into memory as a whole.
     """
     from dask.delayed import delayed
@@ -107,8 +107,7 @@ def read_chunks(
     def take(wanted: Any) -> Array:
         return points[np.searchsorted(rows, wanted)]
 
-    frame = Frame.of_moments(moments, array.dtype.name)
-    return (n, m), frame, take, array.dtype, sampled, rows
+    return moments, take, array.dtype, sampled, rows
 
 
 def _read_chunk(chunk: Any, rows: Array) -> tuple[Moments, Array]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
@@ -17,6 +17,7 @@ from .._utils._typing import Array
 from .._utils._validation import as_numbers
 from ._arrays import (
     FLOATS,
+    Moments,
     check_range,
     check_unit,
     is_chunked,
@@ -24,52 +25,7 @@ from ._arrays import (
     principal_directions,
     to_memory,
 )
-
-# Rows at a time whose moments are computed: few enough that a copy stays in the cache.
-_ROWS = 1 << 12
-
-
-class Moments(NamedTuple):
-    """Number, mean and scatter (sum of squares around the mean) of rows, in double precision."""
-
-    n: int
-    mean: Array
-    scatter: Array
-
-    @classmethod
-    def of(cls, X: Any) -> Moments:
-        """Compute the moments of an array, or of a tensor on its device."""
-        if library(X) is not np:
-            return cls._of_tensor(X)
-        total = cls(0, np.zeros(X.shape[1]), np.zeros((X.shape[1],) * 2))
-        for start in range(0, len(X), _ROWS):
-            # (In one order in memory, so that a frame gives the bits of an array.)
-            rows = X[start : start + _ROWS].astype(np.float64, order="C")
-            mean = rows.mean(axis=0)
-            rows -= mean
-            total = total.merge(cls(len(rows), mean, rows.T @ rows))
-        return total
-
-    @classmethod
-    def _of_tensor(cls, X: Any) -> Moments:
-        torch = library(X)
-        wide = torch.float32 if X.device.type == "mps" else torch.float64
-        mean = X.mean(dim=0, dtype=wide)
-        centered = X - mean.to(X.dtype)
-        scatter = (centered.T @ centered).to(wide)
-        shift = centered.mean(dim=0, dtype=wide)  # what rounding the mean left
-        scatter = scatter - len(X) * torch.outer(shift, shift)
-        return cls(len(X), to_memory(mean).astype(float), to_memory(scatter).astype(float))
-
-    def merge(self, other: Moments) -> Moments:
-        """Return the moments of both sets of rows (Chan, Golub and LeVeque 1979)."""
-        n = self.n + other.n
-        if n == 0:
-            return self
-        apart = other.mean - self.mean
-        share = other.n / n
-        between = self.n * share * np.outer(apart, apart)
-        return Moments(n, self.mean + share * apart, self.scatter + other.scatter + between)
+from ._dask import read_chunks
 
 
 @dataclass(frozen=True)
@@ -140,11 +96,6 @@ class Frame:
         covariance = basis @ (self.covariance * self.unit**2) @ basis.T
         return replace(self, unit=1.0, covariance=covariance, basis=None)
 
-    @property
-    def n_coordinates(self) -> int:
-        """Number of coordinates."""
-        return len(self.covariance)
-
     def apply(self, X: Any) -> Any:
         """Map points to these coordinates, in their own precision and on their device."""
         if library(X) is np:
@@ -181,7 +132,7 @@ class Frame:
         `eta`, so that there are pairs on both sides of the threshold, and the gradient of the
         entropy is not small. (The zero metric is a local maximum of the entropy's term.)
         """
-        d = self.n_coordinates
+        d = len(self.covariance)
         if rank >= d:
             directions, variance = np.eye(d), float(np.trace(self.covariance))
         else:
@@ -253,12 +204,12 @@ def read_points(
         Seed of that sample.
     """
     if is_chunked(X):
-        from ._dask import read_chunks
-
         with as_numbers("X", X):
             collection = read_chunks(X, labeled, lambda n: choose_rows(n, most, seed))
         if collection is not None:
-            return PointSet(*collection)
+            moments, take, dtype, sampled, rows = collection
+            frame = Frame.of_moments(moments, dtype.name)
+            return PointSet((moments.n, len(moments.mean)), frame, take, dtype, sampled, rows)
     if is_tensor(X):
         array = _check_tensor(X, name)
     else:

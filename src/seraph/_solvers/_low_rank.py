@@ -135,7 +135,8 @@ class _Search:
 
     def ascend(self) -> tuple[Certificate, bool]:
         """Run L-BFGS with this number of rows; return where it ends, and whether it stalled."""
-        look_at, looked = _FIRST_LOOK * self.tol, len(self.steps)
+        look_at = min(_FIRST_LOOK * self.tol, _SOONER * self.point.slope)
+        looked = len(self.steps)
         while (
             len(self.point.P)
             and len(self.steps) < self.max_iter
@@ -188,6 +189,8 @@ class _Search:
         point = self.point
         turn = turn_to_axes(point.P, _NULL_ROW)
         P, gradient = turn @ point.P, turn @ point.gradient
+        if len(P) == 0:
+            return
         squares = (P * P).sum(-1)
         limit = 2.0 * _IDLE_ROW * self.tol * self.objective.scale
         idle = ((gradient * P).sum(-1) < limit * squares) & (squares < _SHORT * squares.mean())
