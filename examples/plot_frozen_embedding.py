@@ -4,8 +4,8 @@ Adapt a frozen embedding
 
 These are 1,000 definitions of nouns as a language model sees them: vectors of 384 numbers, from a
 model that was trained for other things and cannot be trained again. Someone has marked 100 pairs
-of them: the same kind of thing, or different kinds. ``SERAPH`` learns a distance from these marks
-and from the definitions that nobody marked.
+of them: the same kind of thing, or different kinds. ``MeanMetric`` learns a distance from these
+marks and from the definitions that nobody marked.
 
 Half of the definitions are kept back to judge the result.
 """
@@ -16,7 +16,7 @@ from sklearn.manifold import TSNE
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, normalize
 
-from seraph import SERAPH, Marks
+from seraph import Marks, MeanMetric
 from seraph.classic import GMML
 from seraph.datasets import load_definitions
 from seraph.metrics import map_at_r, pair_auc, precision_at_1
@@ -46,24 +46,24 @@ marks = Marks(np.column_stack([i, j])[chosen], alike[chosen], rows=X)
 
 learners = {
     "GMML": make_pipeline(Normalizer(), GMML()),
-    "SERAPH": make_pipeline(Normalizer(), SERAPH()),
+    "MeanMetric": make_pipeline(Normalizer(), MeanMetric()),
 }
 maps = {"cosine": normalize(definitions.X[new])}
 for name, learner in learners.items():
     learner.fit(X, marks)
     maps[name] = learner.transform(definitions.X[new])
 
-print(f"{'':10}{'pair AUC':>10}{'MAP@R':>10}{'1-NN error':>12}")
+print(f"{'':12}{'pair AUC':>10}{'MAP@R':>10}{'1-NN error':>12}")
 for name, Z in maps.items():
     kinds = definitions.y[new]
     values = pair_auc(Z, kinds), map_at_r(Z, kinds), 1 - precision_at_1(Z, kinds)
-    print(f"{name:10}{100 * values[0]:10.1f}{100 * values[1]:10.1f}{100 * values[2]:12.1f}")
+    print(f"{name:12}{100 * values[0]:10.1f}{100 * values[1]:10.1f}{100 * values[2]:12.1f}")
 
 # %%
 # A map of the new definitions before and after, made from the distances alone:
 
 figure, panels = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
-for ax, name in zip(panels, ("cosine", "SERAPH"), strict=True):
+for ax, name in zip(panels, ("cosine", "MeanMetric"), strict=True):
     flat = TSNE(init="pca", random_state=0).fit_transform(maps[name])
     for number, kind in enumerate(definitions.target_names):
         rows = definitions.y[new] == number
@@ -78,7 +78,7 @@ plt.show()
 row = next(k for k in new if definitions.texts[k].startswith("right: the hand"))
 for name, vectors in (
     ("cosine", normalize(definitions.X)),
-    ("SERAPH", learners["SERAPH"].transform(definitions.X)),
+    ("MeanMetric", learners["MeanMetric"].transform(definitions.X)),
 ):
     distances = np.linalg.norm(vectors[new] - vectors[row], axis=1)
     print(f"\n{name}: nearest to {definitions.texts[row]!r}")

@@ -7,7 +7,7 @@ import numpy as np
 from ._typing import Array
 
 # Unlabeled points to learn from in each fold, unless more are labeled. More change neither the
-# choice nor the judgment, and take longer ("Selection" in benchmarks/RESULTS.md).
+# choice nor the judgment, and take longer.
 _UNLABELED = 400
 
 

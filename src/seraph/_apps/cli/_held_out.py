@@ -23,10 +23,9 @@ from ._errors import HeldOutErrors, sign_test
 
 FOLDS = 5
 # The folds, and the two classifiers of each, take no longer than three fits of all rows, or than a
-# second ("Selection" in benchmarks/RESULTS.md). So more labels than _FEW_LABELS have fewer folds;
-# held-out rows are not put back as unlabeled ones where most rows have labels; and of more rows
-# than _FEW_ROWS, unlabeled ones are left out: all folds together have twice the rows of the table,
-# unless more are labeled.
+# second. So more labels than _FEW_LABELS have fewer folds; held-out rows are not put back as
+# unlabeled ones where most rows have labels; and of more rows than _FEW_ROWS, unlabeled ones are
+# left out: all folds together have twice the rows of the table, unless more are labeled.
 _FEW_LABELS, _FEWER_FOLDS, _FEW_ROWS, _FITS = 200, 2, 300, 2
 
 
