@@ -3,17 +3,22 @@
 ``python -m benchmarks.choosing lam [samplings]`` prints, for each rule, the paired change from
 today's rule on the sets for choosing, and the errors on the paper's tasks. ``members`` compares
 equal means of learners with the Euclidean distance, and counts the cases in which they are
-worse; ``members --judging`` does so on the sets for judging. ``classes`` prints the pair AUC of
-ten Gaussian classes. Differences are means over samplings, with standard errors over sets.
+worse; ``members --judging`` does so on the sets for judging. ``uses`` prints how many directions
+SERAPH and MeanMetric have, how well k-means finds the classes, and errors of classifiers.
+``classes`` prints the pair AUC of ten Gaussian classes. Differences are means over samplings, with
+standard errors over sets.
 """
 
 import argparse
 import warnings
 
 import numpy as np
+from sklearn.cluster import KMeans
 from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import adjusted_rand_score
 
-from seraph import SERAPH, MeanMetric
+from seraph import SERAPH, MeanMetric, MetricClassifier
 from seraph.classic import ITML, LRML, Euclidean
 from seraph.datasets import TASKS, load_task
 
@@ -116,6 +121,39 @@ def compare_on_paper(fit, samplings):
     print_changes(titles, (np.array(table) - np.array(table)[:, :1])[..., None], ("error",))
 
 
+def measure_uses(task):
+    """Return directions and adjusted Rand indices of learners, and errors of classifiers."""
+    figures = {}
+    for learner in (Euclidean(), SERAPH(), MeanMetric()):
+        Z = learner.fit(task.X, **task.supervision).transform(task.X_test)
+        k_means = KMeans(len(np.unique(task.y_test)), n_init=5, random_state=0)
+        clusters = k_means.fit_predict(Z if Z.shape[1] else task.X_test)
+        figures[f"{learner}, directions"] = Z.shape[1]
+        figures[f"{learner}, ARI"] = 100 * adjusted_rand_score(task.y_test, clusters)
+    if task.y is not None:
+        rows = task.labeled
+        logistic = LogisticRegression(max_iter=2000).fit(task.X[rows], task.y[rows])
+        for classifier in (MetricClassifier().fit(task.X, task.y), logistic):
+            score = classifier.score(task.X_test, task.y_test)
+            figures[f"{type(classifier).__name__}, error"] = 100 * (1 - score)
+    return figures
+
+
+def compare_uses(samplings):
+    """Print the figures of each setting, means over sets."""
+    names, _ = _data.available([one.name for one in _data.CHOOSING])
+    for setting in SETTINGS:
+        means = []  # of a set
+        for name in names:
+            tasks = [sample(*_data.load(name), setting, seed) for seed in range(samplings)]
+            if tasks[0] is not None:
+                results = [measure_uses(task) for task in tasks]
+                titles = list(results[0])
+                means.append(np.mean([list(one.values()) for one in results], axis=0))
+        table = zip(titles, np.mean(means, axis=0).round(1).tolist(), strict=True)
+        print(f"{setting}, {len(means)} sets:", dict(table))
+
+
 def compare_on_classes(seeds=3, n=2000):
     """Print the AUC of ten Gaussian classes; their separation is the same in both dimensions."""
     for m in (64, 200):
@@ -135,13 +173,15 @@ def compare_on_classes(seeds=3, n=2000):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("lam", "members", "classes"))
+    parser.add_argument("what", choices=("lam", "members", "uses", "classes"))
     parser.add_argument("samplings", type=int, nargs="?", default=6)
     parser.add_argument("--judging", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.what == "classes":
         compare_on_classes()
+    elif options.what == "uses":
+        compare_uses(options.samplings)
     else:
         function = fit_rules if options.what == "lam" else fit_means
         sets = _data.JUDGING if options.judging else _data.CHOOSING

@@ -31,14 +31,12 @@ y_partial = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 18 labels
 # %%
 # One fit finds the metric and kappa. The curve comes from fits of (7), for comparison.
 
-full = SERAPH(shrinkage=0, gamma=10.0, mu=0.0, tol=1e-5).fit(X, y_partial)
+full = SERAPH(gamma=10.0, mu=0.0, tol=1e-5).fit(X, y_partial)
 print(f"kappa {full.kappa_:.3f}, objective {full.objective_:.2f}")
 
 scales = np.geomspace(0.2, 6, 25)
 simplified = [
-    SERAPH(shrinkage=0, mu=0.0, eta=s, lam=full.lam_ / s, max_iter=1000)
-    .fit(X, y_partial)
-    .objective_
+    SERAPH(mu=0.0, eta=s, lam=full.lam_ / s, max_iter=1000).fit(X, y_partial).objective_
     for s in scales
 ]
 
@@ -46,16 +44,14 @@ simplified = [
 # Theorem 2: fit (7) with the threshold and the weight that follow from the full model.
 
 s = -full.kappa_
-same = SERAPH(shrinkage=0, mu=0.0, eta=s * full.eta_, lam=full.lam_ / s, tol=1e-5).fit(
-    X, y_partial
-)
+same = SERAPH(mu=0.0, eta=s * full.eta_, lam=full.lam_ / s, tol=1e-5).fit(X, y_partial)
 pairs = X[np.random.default_rng(0).integers(len(X), size=(500, 2))]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")
 for gamma in (2.0, 10.0, 50.0):
     values = np.array(simplified) - gamma / 2 * scales**2
     left.plot(scales, values, label=f"gamma = {gamma:g}")
-    found = SERAPH(shrinkage=0, gamma=gamma, mu=0.0).fit(X, y_partial)
+    found = SERAPH(gamma=gamma, mu=0.0).fit(X, y_partial)
     left.plot(-found.kappa_, found.objective_, "k*", markersize=10)
 zero = -np.log(2) * (full.n_similar_ + full.n_dissimilar_)
 left.axhline(zero, color="0.6", linestyle=":", label="kappa = 0")

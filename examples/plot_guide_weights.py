@@ -49,7 +49,7 @@ for row, mu in zip(panels, (0.0, 1.0, 10.0), strict=True):
         colors = np.array([f"C{digit - 1}" for digit in y])
         axes.scatter(*Z.T, c=colors, s=12, alpha=0.7)
         axes.scatter(*Z[known].T, c=colors[known], s=70, edgecolors="black")
-        axes.set_title(f"lam x {lam:g}, mu x {mu:g}: rank {len(learner.learned_components_)}")
+        axes.set_title(f"lam x {lam:g}, mu x {mu:g}: rank {len(learner.components_)}")
         axes.set(xticks=[], yticks=[])
 plt.show()
 

@@ -19,7 +19,7 @@ train = np.random.default_rng(0).permutation(len(task.X))[:200]
 X, y_partial = task.X[train], np.where(np.arange(200) < 40, task.y[train], -1)
 
 figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")
-for ax, learner in zip(axes, (SERAPH(shrinkage=0), ITML()), strict=True):
+for ax, learner in zip(axes, (SERAPH(), ITML()), strict=True):
     learner.fit(X, y_partial)
     eigenvalues = np.linalg.svd(learner.components_, compute_uv=False) ** 2
     ax.semilogy(1 + np.arange(len(eigenvalues)), eigenvalues, "o")
