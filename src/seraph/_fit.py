@@ -20,7 +20,7 @@ from ._utils._typing import Array
 
 # Rank of the first factor of a solver that adapts it: one row for each labeled point, within these
 # limits. This affects the time of a fit, not its maximum.
-_LEAST_RANK, _MOST_RANK = 20, 50
+_LEAST_RANK, _MOST_RANK = 20, 100
 # The result of a solver, and the scale of the full model.
 Solution = tuple[solvers.Result, float]
 _OVERFLOW = (

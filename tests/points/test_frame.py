@@ -7,8 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist
 
 from seraph._points import CONSTANT_FEATURE, Frame, principal_directions, subtract_mean
-from seraph._points._arrays import TOLERANCE
-from seraph._points._arrays import _ROWS, Moments
+from seraph._points._arrays import _ROWS, TOLERANCE, Moments
 
 
 def frame_of(X):
