@@ -57,13 +57,6 @@ def test_every_iteration_is_shown_and_none_is_changed_by_it(wine, setting):
     assert not learner.stopped_
 
 
-@pytest.mark.parametrize("solver", ["spg", "projected-gradient"])
-def test_the_last_metric_shown_is_the_learned_one(wine, solver):
-    states = []
-    learner = SERAPH(solver=solver, tol=1e-5, max_iter=500, callback=states.append).fit(*wine[:2])
-    assert_close(metric(states[-1]), learner.get_mahalanobis_matrix())
-
-
 @EVERY
 def test_stop_iteration_ends_the_fit_with_the_metric_it_was_shown(wine, setting):
     states = []
