@@ -76,15 +76,11 @@ def test_stop_iteration_ends_the_fit_with_the_metric_it_was_shown(wine, setting)
 
 def test_the_full_model_can_be_stopped_at_any_scale(wine):
     states = []
-    late = SERAPH(gamma=0.5, callback=states.append).fit(*wine[:2]).n_iter_ - 2
+    whole = SERAPH(gamma=0.5, callback=states.append).fit(*wine[:2])
+    late = whole.n_iter_ - 2
     stopped = SERAPH(gamma=0.5, callback=stop_at(late)).fit(*wine[:2])
-    assert stopped.kappa_ != -1.0
+    assert stopped.kappa_ == pytest.approx(whole.kappa_, rel=0.1) != -1.0
     assert_close(stopped.get_mahalanobis_matrix(), metric(states[late - 1]))
-    pairs = np.random.default_rng(0).integers(80, size=(200, 2))
-    whole = SERAPH(gamma=0.5).fit(*wine[:2])
-    np.testing.assert_allclose(
-        stopped.pair_proba(pairs, wine[0]), whole.pair_proba(pairs, wine[0]), atol=0.05
-    )
 
 
 @EVERY
