@@ -8,9 +8,6 @@ import pytest
 import torch
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, Marks, MarksKFold
 from seraph.metrics import pair_auc
@@ -90,14 +87,6 @@ def test_warm_start_goes_on_from_the_last_metric(digits):
 
 
 # Searches and pipelines
-
-
-def test_a_search_over_a_pipeline(wine):
-    X, _, y = wine
-    pipeline = make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(1))
-    grid = {"seraph__lam": ["auto", 30.0], "seraph__mu": [0.0]}
-    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
-    assert search.best_score_ > 0.8
 
 
 LAMS = [0.3, 3.0, 30.0, 1e3]

@@ -16,7 +16,7 @@ from seraph._pairs import _blocks
 from tests.helpers.forks import forks, succeeds_in_a_child
 from tests.helpers.quick import few
 
-N_FITS = 6
+N_FITS = 4
 SECONDS = 120
 LEARNERS = {
     "low-rank": SERAPH(),

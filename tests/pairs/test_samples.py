@@ -70,9 +70,3 @@ def test_small_classes_are_not_sampled_and_no_pair_of_a_class_is_there_twice():
     similar = {tuple(sorted(pair)) for pair in pairs[q == 1].tolist()}
     assert len(similar) == np.sum(q == 1) == 30 * 21
     assert np.all(weights[q == 1] == 1.0)
-
-
-def test_one_class_has_no_dissimilar_pair():
-    _, q, weights = sample_class_pairs(np.zeros(50, dtype=int), 4, np.random.RandomState(0))
-    assert np.all(q == 1)
-    assert weights.sum() == pytest.approx(50 * 49 / 2)

@@ -30,8 +30,8 @@ _SHORTEST = 1e-6
 _ZERO_TRACE = 1e-4
 # Slopes below this, a few hundred times the machine epsilon, are rounding errors.
 _LOWEST_SLOPE = 1e-13
-# The search stalls after this number of iterations in which neither the value rises beyond its
-# rounding error nor the slope falls below _LESS times the lowest so far.
+# The search stalls after this number of iterations since the value last rose beyond its rounding
+# error, or the slope last fell below _LESS times its value then.
 _IDLE_ITERATIONS, _LESS = 15, 0.7
 
 
@@ -204,8 +204,9 @@ class _Search:
     def _report(self, length: float) -> None:
         value, slope = self.point.value, self.point.slope
         rises = value > self.highest + self.objective.rounding * abs(value)
-        self.n_idle = 0 if rises or slope < _LESS * self.lowest else self.n_idle + 1
-        self.highest, self.lowest = max(value, self.highest), min(slope, self.lowest)
+        self.n_idle += 1
+        if rises or slope < _LESS * self.lowest:
+            self.highest, self.lowest, self.n_idle = max(value, self.highest), slope, 0
         gap = max(slope, self.known_gap or 0.0)
         self.steps.append(Step(self.point.value, len(self.point.P), length, gap))
         self.callback(self.steps[-1], self.point.P)
