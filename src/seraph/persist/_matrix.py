@@ -146,9 +146,9 @@ def export(
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from seraph import SERAPH, persist
+    >>> from seraph import MeanMetric, persist
     >>> X = np.random.default_rng(0).normal(size=(30, 3))
-    >>> learner = SERAPH().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
+    >>> learner = MeanMetric().fit(X, np.where(np.arange(30) < 9, X[:, 0] > 0, -1))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = persist.export(learner, f"{folder}/W.npy", n_components=2, X=X)
     ...     np.load(path).shape
