@@ -14,7 +14,7 @@ INSTALL := $(PIP) $(if $(PINS),--build-constraint $(PINS))
 JOBS ?= 2
 # Measuring the coverage takes a third more time: `make test` leaves it out.
 COVERAGE := --cov --cov-report=term:skip-covered
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist=loadfile
+PYTEST := SERAPH_STRICT=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist=loadfile
 
 .PHONY: demo test coverage test-all test-pythons test-newest test-oldest lint format bench table2 docs \
 	linkcheck dist lock clean
@@ -52,9 +52,9 @@ test-oldest:
 	$(PYTHON) -m venv --clear .venv-oldest
 	.venv-oldest/bin/python -m pip install -qq -c constraints/dev.txt --upgrade pip
 	.venv-oldest/bin/python tools/lower_bounds.py > .venv-oldest/bounds.txt
-	.venv-oldest/bin/python -m pip install -qq -e ".[all]" --group test \
+	.venv-oldest/bin/python -m pip install -qq -e ".[all,torch]" --group test \
 		-c .venv-oldest/bounds.txt -c constraints/held.txt
-	OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) -m "not slow"
+	SERAPH_STRICT=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) -m "not slow"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -72,15 +72,14 @@ bench: $(VENV)/.dev
 	$(BIN)/asv machine --yes $(ASV)
 	$(BIN)/asv run $(ASV) --python=same --quick --dry-run --show-stderr
 	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.classic
 	$(BIN)/python -m benchmarks.choosing classes
 
 # The paper's tables and figures, 50 samplings, all methods.
 table2: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.paper fetch
 	$(BIN)/python -m benchmarks.paper all --jobs 2 --out reproduced
 
 docs: $(VENV)/.docs
-	$(BIN)/python -m pytest docs/*.md
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 	$(BIN)/python tools/check_links.py docs/_build/html
 
@@ -98,7 +97,7 @@ lock: $(VENV)/.python-$(VERSION)
 	$(INSTALL) --group lock
 	$(BIN)/uv pip compile --quiet --universal --upgrade --python-version 3.11 \
 		--no-annotate --no-emit-index-url --custom-compile-command "make lock" --constraint constraints/held.txt \
-		--extra all --group dev --group evidence pyproject.toml --output-file constraints/dev.txt
+		--extra all --extra torch --group dev --group evidence pyproject.toml --output-file constraints/dev.txt
 
 clean:
 	rm -rf .venv .venv-* .asv build dist demo.png docs/_build docs/auto_examples docs/generated
@@ -115,7 +114,7 @@ $(VENV)/.demo: $(VENV)/.python-$(VERSION) pyproject.toml constraints/dev.txt
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.python-$(VERSION) pyproject.toml constraints/dev.txt
-	$(INSTALL) -e ".[all]" --group test --group lint
+	$(INSTALL) -e ".[all,torch]" --group test --group lint
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.dev

@@ -3,10 +3,9 @@
 ``python -m benchmarks.choosing lam [samplings]`` prints, for each rule, the paired change from
 today's rule on the sets for choosing, and the errors on the paper's tasks. ``members`` compares
 equal means of learners with the Euclidean distance, and counts the cases in which they are
-worse; ``members --judging`` does so on the sets for judging. ``uses`` prints how many directions
-SERAPH and MeanMetric have, how well k-means finds the classes, and errors of classifiers.
-``classes`` prints the pair AUC of ten Gaussian classes. Differences are means over samplings, with
-standard errors over sets.
+worse. ``uses`` prints how many directions SERAPH and MeanMetric have, how well k-means finds the
+classes, and errors of classifiers. ``classes`` prints the pair AUC of ten Gaussian classes.
+Differences are means over samplings, with standard errors over sets.
 """
 
 import argparse
@@ -20,10 +19,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from seraph import SERAPH, MeanMetric, MetricClassifier
 from seraph.classic import ITML, LRML, Euclidean
-from seraph.datasets import TASKS, load_task
 
 from .evidence import _data
 from .evidence._tasks import judge, pair_auc, sample, squared_distances
+from .paper._data import TASKS, load_task
 from .paper._protocol import sample_task
 
 # Factors in place of 0.08 / sqrt(k), for k labeled rows and the effective rank r.
@@ -74,9 +73,9 @@ def judge_fits(fit, task):
     return results
 
 
-def compare(fit, sets, samplings):
+def compare(fit, samplings):
     """Print the change from the first method in each setting; count the cases that are worse."""
-    names, missing = _data.available([one.name for one in sets])
+    names, missing = _data.available(_data.GROUPS["choosing"])
     print("Not available:", ", ".join(missing) or "none")
     changes, titles = [], []
     for setting in SETTINGS:
@@ -141,7 +140,7 @@ def measure_uses(task):
 
 def compare_uses(samplings):
     """Print the figures of each setting, means over sets."""
-    names, _ = _data.available([one.name for one in _data.CHOOSING])
+    names, _ = _data.available(_data.GROUPS["choosing"])
     for setting in SETTINGS:
         means = []  # of a set
         for name in names:
@@ -175,7 +174,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("what", choices=("lam", "members", "uses", "classes"))
     parser.add_argument("samplings", type=int, nargs="?", default=6)
-    parser.add_argument("--judging", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.what == "classes":
@@ -184,7 +182,5 @@ if __name__ == "__main__":
         compare_uses(options.samplings)
     else:
         function = fit_rules if options.what == "lam" else fit_means
-        sets = _data.JUDGING if options.judging else _data.CHOOSING
-        compare(function, sets, options.samplings)
-        if not options.judging:
-            compare_on_paper(function, options.samplings)
+        compare(function, options.samplings)
+        compare_on_paper(function, options.samplings)

@@ -412,7 +412,7 @@ def report_ranges(records, names, chosen):
 
 def main(arguments=None):
     """Run, and report."""
-    from benchmarks.evidence._run import Records  # not into the processes that are measured
+    from benchmarks._records import Records  # not into the processes that are measured
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.duplicates")
     parser.add_argument("folder", type=Path)

@@ -22,7 +22,7 @@ extensions = [
 exclude_patterns = ["_build", "results/**"]
 templates_path = ["_templates"]
 smartquotes = False  # "auto" can be copied, “auto” cannot
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
 suppress_warnings = ["config.cache"]
 

@@ -1,4 +1,4 @@
-"""Runs the examples on these pages: ``make docs``, or ``pytest docs/*.md``.
+"""Runs the examples on these pages, as a part of ``make test``, or with ``pytest docs/*.md``.
 
 The blocks of a page run in order, in one namespace, and a warning is an error. The folder holds
 the files that the page offers with ``{download}``, and nothing else. What a page shows is compared

@@ -8,23 +8,22 @@ distance has dark blocks on the diagonal.
 
 Here 60 of 400 images of ten digits are labeled. The Euclidean distances between classes are all
 about the same; the learned distances separate more of the classes. Digits that look alike, such
-as 7 and 9, stay close. A stripe across the picture is an image that is far from everything.
+as 2 and 8, stay close. A stripe across the picture is an image that is far from everything.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_digits
 
 from seraph import SERAPH
-from seraph.datasets import load_task
 from seraph.plot import DistanceDisplay
 
-task = load_task("usps-1-10-40")
-train = np.random.default_rng(0).permutation(len(task.X))[:400]
-X, y = task.X[train], task.y[train]
+X, y = load_digits(return_X_y=True)
+X, y = X[:400] / 16.0, y[:400]
 y_partial = np.where(np.arange(400) < 60, y, -1)
 
 learner = SERAPH().fit(X, y_partial)
-display = DistanceDisplay.from_estimator(learner, X, y_partial, classes=y)
+display = DistanceDisplay.from_estimator(learner, X, y)
 plt.show()
 
 # %%

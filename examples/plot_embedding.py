@@ -6,22 +6,23 @@ Points before and after
 on its two leading principal components. Of these 200 images of the digits 1 to 5, 20 are labeled
 (large, with an edge). The colors of the others are for you: the learners do not see them.
 
-``SERAPH`` also learns from the unlabeled images, and they follow the labeled ones. NCA learns from
-the 20 labels alone. It separates those, but the other images follow less.
+``SERAPH`` also learns from the unlabeled images, and they follow the labeled ones into few
+directions. NCA learns from the 20 labels alone and keeps more directions: the picture is less
+clear, but on these clean images the nearest labeled one errs less.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_digits
 
 from seraph import SERAPH, MetricClassifier
 from seraph.classic import NCA
-from seraph.datasets import load_task
 from seraph.plot import EmbeddingDisplay
 
-task = load_task("usps-1-5-40")
-order = np.random.default_rng(0).permutation(len(task.X))
-train, test = order[:200], order[200:2700]
-X, y = task.X[train], task.y[train]
+images, digit = load_digits(return_X_y=True)
+few = (digit >= 1) & (digit <= 5)
+images, digit = images[few] / 16.0, digit[few]
+X, y = images[:200], digit[:200]
 y_partial = np.where(np.arange(200) < 20, y, -1)
 
 # %%
@@ -38,9 +39,9 @@ EmbeddingDisplay.from_estimator(NCA().fit(X, y_partial), X, y_partial, classes=y
 plt.show()
 
 # %%
-# New images confirm what the pictures suggest. The error of the nearest labeled image:
+# The error of the nearest labeled image:
 
 for learner in (SERAPH(), NCA()):
     classifier = MetricClassifier(learner, rule="nearest").fit(X, y_partial)
-    error = 1 - classifier.score(task.X[test], task.y[test])
+    error = 1 - classifier.score(images[200:], digit[200:])
     print(f"{learner}: {100 * error:.1f} % errors")

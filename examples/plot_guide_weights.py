@@ -3,38 +3,40 @@ What lam and mu do
 ==================
 
 ``lam`` weights the trace of the metric, ``mu`` the entropy of the unlabeled pairs. Both default to
-``"auto"``; here they are set to multiples of the automatic values. The data are 200 images of the
-digits 1 to 5, 20 of them labeled.
+``"auto"``; here they are set to multiples of the automatic values. The data are 100 wines of
+three cultivars, four of each labeled.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
+from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, MetricClassifier
-from seraph.datasets import load_task
 
-task = load_task("usps-1-5-40")
+wines, cultivar = load_wine(return_X_y=True)
+wines = StandardScaler().fit_transform(wines)
 
 
 def sampling(seed):
-    """200 images, four of each digit labeled, and 1000 others to test on."""
+    """100 wines, four of each cultivar labeled, and 78 others to test on."""
     rng = np.random.default_rng(seed)
-    order = rng.permutation(len(task.X))
-    train, test = order[:200], order[200:1200]
-    y_partial = np.full(200, -1)
-    for digit in np.unique(task.y):
-        rows = np.flatnonzero(task.y[train] == digit)[:4]
-        y_partial[rows] = digit
-    return task.X[train], task.y[train], y_partial, task.X[test], task.y[test]
+    order = rng.permutation(len(wines))
+    train, test = order[:100], order[100:]
+    y_partial = np.full(100, -1)
+    for one in range(3):
+        rows = np.flatnonzero(cultivar[train] == one)[:4]
+        y_partial[rows] = one
+    return wines[train], cultivar[train], y_partial, wines[test], cultivar[test]
 
 
 # %%
 # The points under nine metrics, on their two leading principal components. Labeled points are
-# larger; the colors of the others are for you. With a small ``lam`` (left) the labeled images of a
-# digit collapse while the others stay behind: the metric has memorized the 20 labels. With a large
-# ``lam`` (right) the labels count for little. The entropy (``mu``, growing downward) works against
-# the trace: the more of it, the more directions remain.
+# larger; the colors of the others are for you. With a small ``lam`` (left) the labeled wines of a
+# cultivar collapse while the others stay behind: the metric has memorized the 12 labels. With a
+# large ``lam`` (right) the labels count for little. The entropy (``mu``, growing downward) works
+# against the trace: the more of it, the more directions remain.
 
 X, y, y_partial, X_test, y_test = sampling(0)
 auto = SERAPH().fit(X, y_partial)
@@ -46,7 +48,7 @@ for row, mu in zip(panels, (0.0, 1.0, 10.0), strict=True):
         learner = SERAPH(lam=lam * auto.lam_, mu=mu * auto.mu_, max_iter=1000).fit(X, y_partial)
         Z = learner.transform(X)
         Z = PCA(2).fit_transform(Z) if Z.shape[1] > 1 else np.c_[Z, np.zeros(len(Z))]
-        colors = np.array([f"C{digit - 1}" for digit in y])
+        colors = np.array([f"C{one}" for one in y])
         axes.scatter(*Z.T, c=colors, s=12, alpha=0.7)
         axes.scatter(*Z[known].T, c=colors[known], s=70, edgecolors="black")
         axes.set_title(f"lam x {lam:g}, mu x {mu:g}: rank {len(learner.components_)}")
@@ -54,7 +56,7 @@ for row, mu in zip(panels, (0.0, 1.0, 10.0), strict=True):
 plt.show()
 
 # %%
-# The error of the nearest labeled image, averaged over ten samplings. The valley is wide and
+# The error of the nearest labeled wine, averaged over ten samplings. The valley is wide and
 # contains the automatic weights. It runs along the diagonal: more entropy needs more trace.
 
 steps = (0.1, 0.3, 1.0, 3.0, 10.0)

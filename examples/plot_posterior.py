@@ -15,14 +15,15 @@ of them are. No probability exceeds the one at distance zero, :math:`1 / (1 + e^
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_digits
 
 from seraph import SERAPH
-from seraph.datasets import load_task
 from seraph.plot import PosteriorDisplay
 
-task = load_task("usps-1-5-40")
-train = np.random.default_rng(0).permutation(len(task.X))[:200]
-X, y_partial = task.X[train], np.where(np.arange(200) < 20, task.y[train], -1)
+images, digit = load_digits(return_X_y=True)
+few = (digit >= 1) & (digit <= 5)
+images, digit = images[few] / 16.0, digit[few]
+X, y_partial = images[:200], np.where(np.arange(200) < 20, digit[:200], -1)
 
 figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained", sharey=True)
 for ax, learner in zip(axes, (SERAPH(mu=0.0), SERAPH()), strict=True):

@@ -13,14 +13,16 @@ balanced as well.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.calibration import CalibrationDisplay
+from sklearn.datasets import load_digits
 
 from seraph import SERAPH, Marks, PairClassifier
-from seraph.datasets import load_task
 
-task = load_task("usps-1-5-40")
+images, digit = load_digits(return_X_y=True)
+few = (digit >= 1) & (digit <= 5)
+images, digit = images[few] / 16.0, digit[few]
 rng = np.random.default_rng(0)
-order = rng.permutation(len(task.X))
-(X, y), (X_new, y_new) = ((task.X[rows], task.y[rows]) for rows in (order[:300], order[300:800]))
+order = rng.permutation(len(images))
+(X, y), (X_new, y_new) = ((images[rows], digit[rows]) for rows in (order[:300], order[300:800]))
 
 
 def balanced_pairs(y, n):

@@ -9,14 +9,13 @@ others entirely. ITML stays near the Euclidean metric that it starts from, and k
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import load_digits
 
 from seraph import SERAPH
 from seraph.classic import ITML
-from seraph.datasets import load_task
 
-task = load_task("usps-1-10-20")
-train = np.random.default_rng(0).permutation(len(task.X))[:200]
-X, y_partial = task.X[train], np.where(np.arange(200) < 40, task.y[train], -1)
+X, y = load_digits(return_X_y=True)
+X, y_partial = X[:200] / 16.0, np.where(np.arange(200) < 40, y[:200], -1)
 
 figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.2), layout="constrained")
 for ax, learner in zip(axes, (SERAPH(), ITML()), strict=True):

@@ -19,11 +19,10 @@ MAY_IMPORT = {
     "_pairs": {"_utils"},
     "_solvers": {"_pairs", "_utils"},
     "_points": {"_pairs", "_utils"},
-    "_marks": {"_points", "_utils"},
-    "_columns": {"_utils"},
+    "tables": {"_utils"},
+    "_marks": {"_points", "_utils", "tables"},
     "metrics": {"_marks", "_points", "_utils"},
     "_clustering": {"_marks", "_utils", "metrics"},
-    "datasets": {"_utils"},
     "plot": {"_marks", "_utils"},
     "_learner": {"_marks", "_points", "_utils", "metrics"},
     "_objective": {"_marks", "_pairs", "_points", "_utils"},
@@ -45,9 +44,8 @@ MAY_IMPORT = {
     "classic": {"_learner", "_marks", "_points", "_solvers", "_utils"},
     "_mean": {"_learner", "_marks", "_objective", "_points", "_seraph", "_utils", "classic"},
     "_decide": {"_learner", "_marks", "_mean", "_points", "_utils", "metrics"},
-    "compat": {"_marks", "_utils", "classic"},
+    "compat": {"_marks", "_utils", "classic", "metrics"},
     "persist": {
-        "_columns",
         "_decide",
         "_kernel",
         "_learner",
@@ -55,11 +53,12 @@ MAY_IMPORT = {
         "_seraph",
         "_utils",
         "classic",
+        "tables",
     },
     # Applications: nothing below imports them, and they import public names alone (see below).
-    "records": {"_utils"},
-    "_apps": {"_utils", "classic", "datasets", "persist", "plot", "records"},
-    "__main__": {"_apps", "_utils"},
+    "records": {"tables"},
+    "_apps": {"classic", "persist", "plot", "records", "tables"},
+    "__main__": {"_apps"},
 }
 APPLICATIONS = {"_apps", "records"}
 # The shop window: it names what users import, and loads it when it is first used.
@@ -144,7 +143,7 @@ def is_public(name: list[str]) -> bool:
     *package, last = name
     module = import_module(".".join(package))
     return (
-        not any(part.startswith("_") for part in name)
+        not any(part.startswith("_") and part != "__version__" for part in name)
         and (last in module.__all__ or file_of(name).name == "__init__.py")
     )  # fmt: skip
 
@@ -154,9 +153,10 @@ def is_public(name: list[str]) -> bool:
     [path for room in sorted(APPLICATIONS) for path in sorted((ROOT / room).rglob("*.py"))],
     ids=lambda p: str(p.relative_to(ROOT)),
 )
-def test_an_application_imports_public_names_its_own_room_and_utils(path):
-    """So it is an example of what users can build on the library."""
-    foreign = [name for name in imported_names(path) if name[1] not in (room_of(path), "_utils")]
+def test_an_application_imports_public_names_and_its_own_room(path):
+    """So it is an example of what users can build on the library (`records` also uses _utils)."""
+    own = {room_of(path)} | ({"_utils"} & MAY_IMPORT[room_of(path)])
+    foreign = [name for name in imported_names(path) if name[1] not in own]
     private = [".".join(name) for name in foreign if not is_public(name)]
     assert not private, private
 
@@ -172,12 +172,12 @@ def test_no_file_imports_itself_by_way_of_others():
     assert not found, "\n".join(found)
 
 
-def test_no_file_has_more_than_500_lines_and_no_function_more_than_60():
+def test_no_file_has_more_than_450_lines_and_no_function_more_than_60():
     """Without signatures and docstrings."""
     long = []
     for path in ROOT.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        if text.count("\n") > 500:
+        if text.count("\n") > 450:
             long.append(f"{path}: {text.count(chr(10))}")
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

@@ -1,11 +1,12 @@
-"""What `one_blas_thread` promises, for libraries that count for all threads or for each."""
+"""What `one_blas_thread` promises, with the libraries of this machine.
 
-import itertools
+OpenMP, which scikit-learn has, mostly counts for each thread, and numpy's OpenBLAS for all.
+"""
+
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,28 +20,6 @@ from tests.helpers.forks import forks, succeeds_in_a_child
 
 SECONDS = 60
 LIMITS = {"blas": one_blas_thread, "openmp": partial(module._one_thread, "openmp")}
-PATHS = (f"library {number}" for number in itertools.count())
-# Where a library keeps its number of threads.
-SCOPES = {"thread": threading.local, "process": SimpleNamespace}
-
-
-class Library:
-    """A library, as threadpoolctl would find it."""
-
-    def __init__(self, scope, n_threads=4, user_api="blas"):
-        self.filepath = next(PATHS)
-        self.user_api = user_api
-        self.n_threads = n_threads  # until another number is set
-        self.kept = SCOPES[scope]()
-        self.n_set = 0
-
-    @property
-    def num_threads(self):
-        return getattr(self.kept, "n", self.n_threads)
-
-    def set_num_threads(self, n):
-        self.n_set += 1
-        self.kept.n = n
 
 
 class Actor:
@@ -76,22 +55,20 @@ def actors(limit=one_blas_thread):
         yield first, second
 
 
-@pytest.fixture
-def loaded(monkeypatch):
-    """The libraries that the process has loaded: none yet."""
-    libraries = []
-    monkeypatch.setattr(module, "_find_libraries", lambda _: list(libraries))
-    return libraries
+def libraries_of(user_api):
+    return ThreadpoolController().select(user_api=user_api).lib_controllers
 
 
-def check_two_threads(libraries, limit):
-    with actors(limit) as (first, second):
+@pytest.mark.parametrize("user_api", LIMITS)
+def test_threads_have_one_inside_and_what_they_had_after(user_api):
+    libraries = libraries_of(user_api)
+    ones = [1] * len(libraries)
+    with threadpool_limits(), actors(LIMITS[user_api]) as (first, second):  # restores all numbers
         first.enters()  # while all numbers may be 1, which does not tell for whom they count
         first.leaves()
         first.sets(libraries, 2)
         second.sets(libraries, 3)
         before = first.sees(libraries), second.sees(libraries)
-        ones = [1] * len(libraries)
         second.enters()
         assert second.sees(libraries) == ones
         first.enters()
@@ -102,66 +79,8 @@ def check_two_threads(libraries, limit):
         assert (first.sees(libraries), second.sees(libraries)) == before
 
 
-@pytest.mark.parametrize("user_api", LIMITS)
-@pytest.mark.parametrize("n_threads", [1, 4])
-@pytest.mark.parametrize("scopes", [["thread"], ["process"], ["process", "thread", "process"]])
-def test_threads_have_one_inside_and_what_they_had_after(loaded, scopes, n_threads, user_api):
-    loaded += [Library(scope, n_threads, user_api) for scope in scopes]
-    check_two_threads(loaded, LIMITS[user_api])
-
-
-@pytest.mark.parametrize("user_api", LIMITS)
-def test_so_it_is_with_the_libraries_of_this_machine(user_api):
-    # OpenMP, which scikit-learn has, mostly counts for each thread, and numpy's OpenBLAS for all.
-    libraries = ThreadpoolController().select(user_api=user_api).lib_controllers
-    with threadpool_limits():  # which restores all numbers
-        check_two_threads(libraries, LIMITS[user_api])
-
-
-def test_who_leaves_first_is_free_at_once_unless_all_threads_have_one_number(loaded):
-    loaded += [Library("thread"), Library("process")]
-    with actors() as (first, second):
-        first.enters()
-        second.enters()
-        first.leaves()
-        assert first.sees(loaded) == [4, 1]
-        second.leaves()
-        assert first.sees(loaded) == second.sees(loaded) == [4, 4]
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-def test_a_library_that_is_loaded_inside_is_limited_from_the_next_time_on(loaded, scope):
-    with one_blas_thread():
-        library = Library(scope)
-        loaded.append(library)
-        assert library.num_threads == 4
-        with one_blas_thread():
-            assert library.num_threads == 1
-        assert library.num_threads == 4
-    assert library.num_threads == 4
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-def test_a_library_that_has_one_thread_is_left_alone(loaded, scope):
-    loaded.append(Library(scope, n_threads=1))
-    with one_blas_thread(), one_blas_thread():
-        assert loaded[0].num_threads == 1
-    assert loaded[0].n_set == 0
-
-
-def test_the_user_can_set_limits_in_any_thread_afterwards():
-    # From version 3.8 on, threadpoolctl has a guard that one thread holds.
-    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
-    with threadpool_limits(), actors() as (first, second):
-        first.sets(libraries, 2)
-        first.enters()
-        first.leaves()
-        second.sets(libraries, 3)
-        assert set(second.sees(libraries)) == {3}
-
-
 def test_a_limit_of_the_user_around_that_of_another_thread_holds_and_ends():
-    libraries = ThreadpoolController().select(user_api="blas").lib_controllers
+    libraries = libraries_of("blas")
 
     def seen():
         return {library.num_threads for library in libraries}
@@ -176,32 +95,33 @@ def test_a_limit_of_the_user_around_that_of_another_thread_holds_and_ends():
 
 
 @forks
-@pytest.mark.parametrize("scope", SCOPES)
-def test_a_child_has_the_limit_of_the_thread_that_forked_and_no_other(loaded, scope):
-    loaded.append(Library(scope))
+def test_a_child_has_the_limit_of_the_thread_that_forked_and_no_other():
+    libraries = libraries_of("blas")
+
+    def numbers():
+        return {library.num_threads for library in libraries}
 
     def limits_and_restores():
-        numbers = [loaded[0].num_threads]
+        before = numbers()
         with one_blas_thread():
-            numbers.append(loaded[0].num_threads)
-        return [*numbers, loaded[0].num_threads] == [4, 1, 4]
+            inside = numbers()
+        return (before, inside, numbers()) == ({4}, {1}, {4})
 
-    with actors() as (other, _):
+    with threadpool_limits(4, user_api="blas"), actors() as (other, _):
         other.enters()
         assert succeeds_in_a_child(limits_and_restores)
         with one_blas_thread():
-            assert succeeds_in_a_child(lambda: loaded[0].num_threads == 1)
+            assert succeeds_in_a_child(lambda: numbers() == {1})
         other.leaves()
-    assert loaded[0].num_threads == 4
+        assert numbers() == {4}
 
 
-@pytest.mark.parametrize("scope", SCOPES)
-def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, loaded, monkeypatch, scope):
-    loaded.append(Library(scope))
-    seen = {}
+def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, monkeypatch):
+    seen, libraries = {}, libraries_of("blas")
 
     def watched(*arguments):
-        seen.setdefault(threading.get_ident(), set()).add(loaded[0].num_threads)
+        numbers = seen.setdefault(threading.get_ident(), set())
+        numbers.update(library.num_threads for library in libraries)
         return add_tasks(*arguments)
 
     add_tasks = _blocks._add_tasks
@@ -209,11 +129,12 @@ def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, loaded, monkeypatch, 
     monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
     X = rng.normal(size=(200, 3))
     pairs = BlockPairs.make(np.full(200, -1), "entropy", None, like=X, n_jobs=2)
-    with one_blas_thread():
-        sum_over_blocks(X, X, pairs, 1.0)
+    with threadpool_limits(4, user_api="blas"):
+        with one_blas_thread():
+            sum_over_blocks(X, X, pairs, 1.0)
+        assert {library.num_threads for library in libraries} == {4}
     assert threading.get_ident() not in seen
     assert set.union(*seen.values()) == {1}
-    assert loaded[0].num_threads == 4
 
 
 # Forks while another thread holds a lock, or computes a property

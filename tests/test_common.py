@@ -1,33 +1,24 @@
 """What holds of every learner; a new one is tested as soon as a package exports it."""
 
-import copy
 import inspect
 import re
 import warnings
-from contextlib import suppress
-from functools import cache
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 from scipy.spatial.distance import pdist
-from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.base import clone, is_classifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_classifiers_classes, check_estimator
 
-import seraph
 from seraph import (
     SERAPH,
     KernelSERAPH,
     MeanMetric,
     MetricClassifier,
     PairClassifier,
-    TablePreparer,
-    classic,
 )
 from seraph.classic import (
     GDM,
@@ -41,79 +32,26 @@ from seraph.classic import (
     RCA,
     SCML,
     SDML,
-    Covariance,
     Euclidean,
 )
-from tests.helpers.quick import few
-
-ESTIMATORS = [
-    value
-    for package in (seraph, classic)
-    for value in (getattr(package, name) for name in package.__all__)
-    if inspect.isclass(value)
-    and issubclass(value, BaseEstimator)
-    # It learns no distance, from tables and not from points: see tests/columns.
-    and value not in (TablePreparer, seraph.MahalanobisLearner)
-]
-# Arguments that a constructor requires, or that make a fit quick or repeatable.
-ARGUMENTS = {
-    LSML: {"random_state": 0},
-    SCML: {"random_state": 0},
-    MetricClassifier: {"estimator": SERAPH()},
-    PairClassifier: {"estimator": SERAPH(mu=0.0, tol=0.01), "cv": 2},
-}
-# Those that learn nothing from labels.
-UNSUPERVISED = {Covariance, Euclidean}
-EVERY = pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
-# Where much of the code is shared by all, two of them are enough for `make test`.
-SAMPLE = {SERAPH, ITML}
-SOME = pytest.mark.parametrize(
-    "Estimator",
-    few(ESTIMATORS, SAMPLE.__contains__),
-    ids=lambda Estimator: Estimator.__name__,
+from tests.helpers.everyone import (
+    ESTIMATORS,
+    EVERY,
+    NEW,
+    SAMPLE,
+    SOME,
+    UNSUPERVISED,
+    M,
+    N,
+    X,
+    Y,
+    assert_untouched,
+    expected_outcome,
+    fitted,
+    make,
+    outcome,
 )
-
-N, M = 40, 4
-Y_ALL = np.arange(N) % 3
-X = np.random.default_rng(0).normal(size=(N, M)) + 1.5 * np.eye(3, M)[Y_ALL]
-Y = np.where(np.arange(N) < 24, Y_ALL, -1)
-NEW = np.random.default_rng(1).normal(size=(7, M))
-
-
-def make(Estimator, **parameters):
-    return Estimator(**ARGUMENTS.get(Estimator, {}) | parameters)
-
-
-@cache
-def fitted_once(Estimator):
-    return make(Estimator).fit(X, Y)
-
-
-def fitted(Estimator, points=X, y=Y):
-    if points is X and y is Y:
-        return copy.deepcopy(fitted_once(Estimator))
-    return make(Estimator).fit(points, y)
-
-
-def outcome(estimator, points):
-    """What the estimator says of some points."""
-    if isinstance(estimator, PairClassifier):
-        return estimator.predict_proba(np.arange(6).reshape(3, 2), points)
-    return (estimator.predict_proba if is_classifier(estimator) else estimator.transform)(points)
-
-
-@cache
-def expected_outcome(Estimator):
-    """Of the new points, after a fit of the plain ones."""
-    return outcome(fitted(Estimator), NEW)
-
-
-def assert_untouched(estimator, before):
-    """Every attribute is the very object that it was."""
-    after = vars(estimator)
-    assert set(after) == set(before)
-    assert not [name for name in after if after[name] is not before[name]]
-
+from tests.helpers.quick import few
 
 # What scikit-learn asks of an estimator
 
@@ -230,7 +168,6 @@ BAD = {
     "kernel": ["no such kernel", 3, None],
     "kernel_params": [3, "width", [1.0]],
     "lam": numbers(0),
-    "lam_factors": [[], 3.0, "few", None, [0.0], [np.nan], [1.0, "two"]],
     "learner": ["SERAPH", SERAPH, 3],
     "learners": [
         [],
@@ -254,7 +191,6 @@ BAD = {
     "manifold": numbers(0),
     "max_iter": numbers(1, whole=True),
     "mu": numbers(0),
-    "mu_factors": [[], 3.0, "few", None, [-1.0], [np.nan], [1.0, "two"]],
     "n_basis": numbers(1, whole=True, optional=True),
     "n_components": numbers(1, whole=True, optional=True),
     (LDM, "n_components"): [0, 0.0, 1.5, True, "mle", np.nan],
@@ -426,200 +362,3 @@ def test_float32_comes_in_and_goes_out(Estimator):
     assert double.transform(NEW.astype(np.float32)).dtype == np.float32
     expected = pdist(double.transform(NEW))
     np.testing.assert_allclose(pdist(mapped), expected, atol=0.02 * expected.max())
-
-
-# Data frames
-
-NAMES = [f"feature {k}" for k in range(M)]
-FRAMES = {
-    "pandas": lambda points, names=NAMES: pd.DataFrame(points, columns=names),
-    "polars": lambda points, names=NAMES: pl.DataFrame(points, schema=names),
-}
-COLUMNS = {"pandas": pd.Series, "polars": pl.Series}
-
-
-@SOME
-@pytest.mark.parametrize("library", FRAMES)
-def test_a_frame_gives_the_names_of_its_columns_and_the_same_result(Estimator, library):
-    frame = FRAMES[library]
-    estimator = fitted(Estimator, frame(X), COLUMNS[library](Y))
-    assert list(estimator.feature_names_in_) == NAMES
-    assert estimator.n_features_in_ == M
-    found, expected = outcome(estimator, frame(NEW)), expected_outcome(Estimator)
-    if hasattr(estimator, "transform"):  # directions of equal weight may be turned
-        found, expected = pdist(found), pdist(expected)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
-    with pytest.raises(ValueError, match="feature names should match"):
-        outcome(estimator, frame(NEW, NAMES[::-1]))
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
-        outcome(estimator, NEW)
-
-
-@EVERY
-def test_the_mapped_features_are_named_after_the_class(Estimator):
-    if not hasattr(Estimator, "transform"):
-        return  # maps to classes
-    frames = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
-    estimator = fitted(Estimator)
-    names = [f"{Estimator.__name__.lower()}{k}" for k in range(estimator.transform(X).shape[1])]
-    assert list(estimator.get_feature_names_out()) == names
-    expected = estimator.transform(NEW)
-    for library, frame in frames.items():
-        mapped = estimator.set_output(transform=library).transform(NEW)
-        assert isinstance(mapped, frame)
-        assert list(mapped.columns) == names
-        np.testing.assert_array_equal(mapped.to_numpy(), expected)
-
-
-# Methods
-
-PAIRS = NEW[:2][np.newaxis]
-METHODS = {
-    "get_feature_names_out": (),
-    "get_mahalanobis_matrix": (),
-    "get_metric": (),
-    "pair_distance": (PAIRS,),
-    "pair_proba": (PAIRS,),
-    "predict": (NEW,),
-    "predict_proba": (NEW,),
-    "score": (NEW, Y_ALL[:7]),
-    "transform": (NEW,),
-}
-# Of these estimators, the methods with a name from above take pairs.
-OF_PAIRS = {PairClassifier: ("predict", "predict_proba")}
-# Methods that need no fit.
-NOT_ASKED = {"fit", "fit_transform", "get_metadata_routing", "get_params"}
-
-
-def methods(Estimator):
-    """Public methods that answer from what was learned."""
-    names = {name for name in dir(Estimator) if not name.startswith(("_", "set_"))}
-    return [name for name in sorted(names - NOT_ASKED) if callable(getattr(Estimator, name))]
-
-
-def arguments(Estimator, name):
-    """What a method takes."""
-    assert name in METHODS, f"say in METHODS what {name} takes"
-    return (PAIRS,) if name in OF_PAIRS.get(Estimator, ()) else METHODS[name]
-
-
-@EVERY
-def test_what_is_not_fitted_says_so(Estimator):
-    assert methods(Estimator)
-    for name in methods(Estimator):
-        with pytest.raises(NotFittedError, match=f"This {Estimator.__name__} instance"):
-            getattr(make(Estimator), name)(*arguments(Estimator, name))
-
-
-@EVERY
-def test_points_of_another_width_are_refused(Estimator):
-    estimator = fitted(Estimator)
-    for name in methods(Estimator):
-        if METHODS[name]:
-            points, *others = arguments(Estimator, name)
-            with pytest.raises(ValueError, match=rf"{M} features|\(n_pairs, 2, {M}\)"):
-                getattr(estimator, name)(points[..., :-1], *others)
-
-
-@EVERY
-def test_points_that_are_not_finite_are_refused(Estimator):
-    estimator = fitted(Estimator)
-    for name in methods(Estimator):
-        if METHODS[name]:
-            points, *others = arguments(Estimator, name)
-            for value, message in ((np.nan, "NaN"), (np.inf, "infinity")):
-                spoiled = points.copy()
-                spoiled[-1, ..., -1] = value
-                with pytest.raises(ValueError, match=message):
-                    getattr(estimator, name)(spoiled, *others)
-
-
-# Warnings
-
-MODEL = {SERAPH, KernelSERAPH}
-
-
-def fit_here(estimator, points, y):
-    return estimator.fit(points, y)
-
-
-HERE = (__file__, fit_here.__code__.co_firstlineno + 1)
-
-
-def warnings_of(estimator, points=X, y=Y, caught=None):
-    """Return the warnings of a fit; also add them to `caught`, should the fit fail."""
-    with warnings.catch_warnings(record=True) as own:
-        warnings.simplefilter("always")
-        warnings.filterwarnings("ignore", "The number of unique classes is greater than 50%")
-        try:
-            fit_here(estimator, points, y)
-        finally:
-            if caught is not None:
-                caught += own
-    return own
-
-
-@EVERY
-def test_stopping_early_warns_once_at_the_line_of_the_caller_by_the_name_of_the_class(Estimator):
-    estimator = make(Estimator)
-    if hasattr(estimator, "learner"):
-        estimator.set_params(learner=SERAPH(max_iter=1, tol=0))
-    elif Estimator is MetricClassifier:
-        estimator.set_params(estimator=SERAPH(max_iter=1, tol=0))
-    elif Estimator is PairClassifier:
-        return  # warns of each of its fits
-    elif hasattr(estimator, "max_iter"):
-        estimator.set_params(max_iter=1, tol=0)
-    else:
-        return  # does not search
-    (warning,) = warnings_of(estimator)
-    assert warning.category is ConvergenceWarning
-    # Of a learner inside, it is the learner that has not converged.
-    outside = Estimator in (MetricClassifier, KernelSERAPH)
-    name = "SERAPH" if outside else Estimator.__name__
-    assert re.match(rf"{name} has not converged", str(warning.message))
-    assert (warning.filename, warning.lineno) == HERE
-
-
-# What deserves a warning, and of which estimators; a classifier warns like its learner.
-DOUBTFUL = {
-    "similar pairs alone": (X, np.where(Y >= 0, 0, -1), MODEL),
-    "dissimilar pairs alone": (X, np.where(Y >= 0, np.arange(N), -1), MODEL),
-    "scales far apart": (X * np.logspace(0, 6, M), Y, MODEL - {KernelSERAPH}),
-    "-1 lost in an unsigned type": (
-        X,
-        Y.astype(np.uint8),
-        set(ESTIMATORS) - {MLKR},  # which learns from numbers
-    ),
-}
-
-
-@EVERY
-def test_minus_one_is_no_class_for_any_estimator(Estimator):
-    """Nor do two classes of these names become one in silence."""
-    estimator = make(Estimator)
-    if Estimator is MLKR:
-        return  # learns from numbers
-    caught = []
-    with suppress(ValueError):  # most learners need two classes
-        warnings_of(estimator, y=np.where(Y == 0, -1, 1), caught=caught)
-        assert -1 not in getattr(estimator, "classes_", [])
-    messages = [str(warning.message) for warning in caught]
-    assert any("If -1 is a class, name the classes 0 and 1" in text for text in messages)
-
-
-@pytest.mark.parametrize(
-    ("Estimator", "doubt"),
-    [
-        (E, doubt)
-        for E in ESTIMATORS
-        for doubt, (_, _, warn) in DOUBTFUL.items()
-        if {E, SERAPH if E is MetricClassifier else type(getattr(make(E), "learner", None))} & warn
-    ],
-    ids=lambda value: value if isinstance(value, str) else value.__name__,
-)
-def test_every_warning_points_to_the_line_of_the_caller(Estimator, doubt):
-    points, y, warn = DOUBTFUL[doubt]
-    caught = warnings_of(make(Estimator), points, y)
-    assert {(warning.filename, warning.lineno) for warning in caught} <= {HERE}
-    assert caught or Estimator not in warn

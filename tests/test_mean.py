@@ -132,7 +132,7 @@ def test_what_has_no_matrix_is_refused_by_name(learner, message):
 
 def test_a_learner_that_learned_nothing_is_left_out_with_a_warning():
     learners = [("none", Fixed(np.zeros((M, M)))), ("plain", Euclidean()), ("rca", RCA())]
-    with pytest.warns(UserWarning, match="'none' learned nothing, and MeanMetric leaves it out"):
+    with pytest.warns(UserWarning, match="'none' learned nothing: MeanMetric leaves it out"):
         mean = MeanMetric(learners, weights=[5, 3, 1]).fit(X, Y)
     assert [name for name, _ in mean.learners_] == ["plain", "rca"]
     np.testing.assert_allclose(mean.weights_, [0.75, 0.25])

@@ -9,6 +9,8 @@ import pytest
 
 import seraph
 
+pytest.importorskip("typer")
+
 HEAVY = {
     "dask", "joblib", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "scipy", "skl2onnx",
     "sklearn", "skops", "threadpoolctl", "torch",

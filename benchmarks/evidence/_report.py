@@ -1,425 +1,412 @@
-"""Tables, pictures and the page, from the records."""
+"""Write every table and the picture from the log.
 
-import csv
-import io
-import re
-from itertools import product
-from pathlib import Path
+A *gain* is a paired difference on the same samplings, in points, positive where the first method
+is better (of errors: lower). On one set, the interval is Student's over the samplings; over sets,
+sets are resampled. Tables and embeddings are never averaged together.
+"""
+
+from collections import defaultdict
 
 import numpy as np
+from matplotlib.figure import Figure
+from scipy.stats import t as student
+from scipy.stats import wilcoxon
+
+from benchmarks._stamp import fill, table
 
 from . import _data
-from ._classes import ONLY_HERE
-from ._pictures import OURS, draw_gain, draw_ranks
-from ._results import NAMES, SIGN, Results, critical_difference, friedman_p, kind_of, title
-from ._rivals import RIVALS
-from ._tasks import METRICS, ROWS
+from ._methods import CLASSIFIERS, METHODS, OURS, RIVALS
+from ._run import LOOKS, read_log
+from ._tasks import JUDGED, SEEN, SETTINGS
 
-ROOT = Path(__file__).parents[2]
-GROUPS = ("tables", "embeddings")
-LEVEL = 0.05
-SUMMARIZED = (
-    *("euclidean", "lda", "logistic", "itml", "gmml", "rca"),
-    *("lrml", "self", "spreading-itml", *OURS),
-)
+MEASURES = {"auc": "pair AUC", "map": "MAP@R", "error": "1-NN error"}
+KINDS = ("tables", "embeddings")
+ALT = "What MeanMetric gains in pair AUC, on every set"
+DRAWS = 10_000
+FEWEST = 5  # sets
+LEARNED = ("mean", "seraph")  # what the page is about
+PAIRED = {  # comparisons within our own methods
+    "the entropy: SERAPH - SERAPH with mu = 0": ("seraph", "seraph-mu0"),
+    "MeanMetric - SERAPH": ("mean", "seraph"),
+    "SERAPH's part: MeanMetric - without it": ("mean", "mean-seraph"),
+    "LRML's part: MeanMetric - without it": ("mean", "mean-lrml"),
+    "ITML's part: MeanMetric - without it": ("mean", "mean-itml"),
+    "SERAPH + Euclidean - SERAPH": ("seraph+euclidean", "seraph"),
+}
 
 
-def print_means(records, methods, each=False):
-    """Print mean error / AUC / MAP@R for each group of sets and setting.
+class Results:
+    """The figures of a log.
 
-    The last lines of a group are the means over settings; ``+a -b`` counts the sets and settings
-    that are significantly better and worse than Euclidean (Holm, 5 %) in any of the measures.
+    `values` maps set, setting and method to an array with a row for each sampling, NaN where it
+    is missing, and a column for each of `MEASURES`; `notes` has the number of failures.
     """
-    sets = [n for n in _data.SETS if any(r["set"] == n for r in records)]
-    results = Results(records, sets, methods)
-    width = max(24, *(len(m) + 4 for m in methods))
-    print("1-NN error / pair AUC / MAP@R in %; !n: n fits failed and count as Euclidean\n")
-    print(" " * 30 + "".join(m.rjust(width) for m in methods))
 
-    def line(text, cells):
-        print(text.ljust(30) + "".join(cell.rjust(width) for cell in cells).rstrip())
+    def __init__(self, rows):
+        self.values, self.notes, seconds = {}, defaultdict(int), defaultdict(list)
+        cells = defaultdict(dict)
+        for row in rows:
+            if row["method"]:
+                key = row["set"], row["setting"], row["method"]
+                figures = [float(row[measure] or "nan") for measure in MEASURES]
+                cells[key][int(row["seed"])] = figures
+                self.notes[key] += bool(row["note"])
+                seconds[kind_of(row["set"]), row["method"]].append(float(row["seconds"]))
+        samplings = 1 + max((seed for by_seed in cells.values() for seed in by_seed), default=0)
+        nothing = [np.nan] * len(MEASURES)
+        for key, by_seed in cells.items():
+            self.values[key] = np.array([by_seed.get(seed, nothing) for seed in range(samplings)])
+        self.seconds = {key: float(np.median(spent)) for key, spent in seconds.items()}
+        self.sets = list(dict.fromkeys(name for name, *_ in self.values))
 
-    def cell(values, failed=0):
-        if np.isnan(values).all():
-            return ""
-        text = " / ".join("    -" if np.isnan(v) else f"{v:5.2f}" for v in values)
-        return text + (f" !{failed}" if failed else "")
+    def gains(self, setting, kind, first, second, measure):
+        """Return set -> paired gains of the first method over the second, one a sampling."""
+        k, sign = list(MEASURES).index(measure), -1.0 if measure == "error" else 1.0
+        gains = {}
+        for name in self.sets:
+            pair = [self.values.get((name, setting, method)) for method in (first, second)]
+            if kind_of(name) == kind and all(values is not None for values in pair):
+                difference = sign * (pair[0][:, k] - pair[1][:, k])
+                gains[name] = difference[~np.isnan(difference)]
+        return {name: values for name, values in gains.items() if len(values)}
 
-    for group in GROUPS:
-        names = [n for n in sets if kind_of(n) == group]
-        settings = [s for s in results.settings() if any(s in results.settings(n) for n in names)]
+    def count_samplings(self):
+        """Return how many samplings there are: "20", or "3 to 20" if the run is not complete."""
+        ours = [values[:, 0] for (*_, method), values in self.values.items() if method == "mean"]
+        counts = {int(np.isfinite(values).sum()) for values in ours}
+        return " to ".join(map(str, sorted({min(counts), max(counts)})))
+
+    def best_rival(self, setting, kind, measure, rivals=RIVALS):
+        """Return the rival with the best mean over sets; None if there is none."""
+        # Against the Euclidean distance or, for classifiers, against ours, in the same samplings.
+        base = "euclidean" if rivals is RIVALS else "classifier"
         means = {
-            s: [[results.group_mean(group, s, m, k) for k in METRICS] for m in methods]
-            for s in settings
+            rival: np.mean([values.mean() for values in gains.values()])
+            for rival in rivals
+            if (gains := self.gains(setting, kind, rival, base, measure)) and rival != base
         }
-        for s in settings:
-            here = [n for n in names if s in results.settings(n)]
-            failed = [sum(results.failed.get((n, s, m), 0) for n in here) for m in methods]
-            line(f"{group}, {s} ({len(here)} sets)", map(cell, means[s], failed))
-            for n in here if each else ():
-                cells = [[results.mean(n, s, m, k) for k in METRICS] for m in methods]
-                line(f"  {n}", map(cell, cells))
-        for what in ("labels", "pairs"):
-            some = [means[s] for s in settings if s.startswith(what)]
-            if len(some) > 1:
-                line(f"{group}, {what}, mean", map(cell, np.mean(some, axis=0)))
-        if names:
-            spent = [results.seconds[group, m] for m in methods]
-            line(f"{group}, CPU seconds", [f"{np.mean(s):.3f}" if s else "" for s in spent])
-            print()
-    for metric in METRICS:
-        counted = []
-        for m in methods:
-            better, worse = significant(results.tests(m, metric))
-            counted.append("" if m == "euclidean" else f"+{len(better)} -{len(worse)}")
-        line(f"{NAMES[metric]}: significant", counted)
+        return max(means, key=means.__getitem__, default=None)
 
 
-def significant(tests):
-    """Return the sets and settings of significant gains and of significant losses."""
-    better = [k for k, (gain, p) in tests.items() if p < LEVEL and gain > 0]
-    worse = [k for k, (gain, p) in tests.items() if p < LEVEL and gain < 0]
-    return better, worse
+def kind_of(name):
+    """Return the group of a set."""
+    return "embeddings" if _data.SETS[name]["kind"] == "embedding" else "tables"
 
 
-# Markdown
+def spell(setting):
+    """Write a setting: ``labels-20`` as "20 labels"."""
+    what, count = setting.split("-")
+    return f"{count} {what}"
 
 
-def table(head, rows):
-    """Return a table in Markdown."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+def spell_case(setting, kind, measure):
+    """Write a case: "20 labels, tables, pair AUC"."""
+    return f"{spell(setting)}, {kind}, {MEASURES[measure]}"
 
 
-def number(value):
-    return "" if np.isnan(value) else f"{value:.1f}"
+# Numbers
 
 
-def sets_table():
+def interval(values, level=0.95):
+    """Return Student's interval of the mean of some samplings; NaN for a single one.
+
+    Examples
+    --------
+    >>> interval(np.array([1.0, 2.0, 3.0]))
+    (-0.48..., 4.48...)
+    """
+    if len(values) < 2:
+        return np.nan, np.nan
+    half = student.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5
+    return float(values.mean() - half), float(values.mean() + half)
+
+
+def summarize(gains):
+    """Return mean and median over sets, their 95 % intervals, the signed-rank test and losses.
+
+    Parameters
+    ----------
+    gains : dict
+        Set -> gains of the samplings.
+    """
+    means = np.array([values.mean() for values in gains.values()])
+    draws = np.random.default_rng(0).integers(len(means), size=(DRAWS, len(means)))
+    few = np.nan if len(means) < FEWEST else 0.0  # too few sets to resample
+    summary = {"sets": len(means), "worse": int((means < -1e-9).sum())}
+    summary["surely worse"] = sum(interval(values)[1] < 0 for values in gains.values())
+    for title, function in (("mean", np.mean), ("median", np.median)):
+        low, high = np.quantile(function(means[draws], axis=1), [0.025, 0.975])
+        summary[title] = float(function(means)), float(low) + few, float(high) + few
+    moved = np.abs(means) > 1e-9
+    summary["p"] = float(wilcoxon(means[moved]).pvalue) if moved.any() else 1.0
+    return summary
+
+
+def show(value, low, high):
+    """Write a difference with its interval, bold where the interval excludes zero.
+
+    Examples
+    --------
+    >>> show(1.25, 0.5, 2.0), show(-0.3, -1.0, 0.4)
+    ('**+1.2** [+0.5, +2.0]', '-0.3 [-1.0, +0.4]')
+    """
+    text = f"**{value:+.1f}**" if low > 0 or high < 0 else f"{value:+.1f}"
+    return text if np.isnan(low) else f"{text} [{low:+.1f}, {high:+.1f}]"
+
+
+# Tables
+
+
+def page_table(results, measures=MEASURES):
+    """Return the table of the page: what MeanMetric and SERAPH gain, in every setting."""
     rows = []
-    for purpose, group in (
-        ("choosing", _data.CHOOSING),
-        ("judging", _data.JUDGING),
-        ("choosing a classifier", _data.EVERYDAY_CHOOSING),
-        ("judging classifiers", _data.EVERYDAY),
-    ):
-        for one in group:
-            try:
-                X, y, _ = _data.load(one.name)
-            except _data.Unavailable as reason:
-                rows.append([one.name, purpose, one.kind, "", "", "", one.source, f"{reason}"])
-                continue
-            sizes = [f"{len(X):,}", X.shape[1], len(np.unique(y))]
-            rows.append([one.name, purpose, one.kind, *sizes, one.source, one.license])
-    return table(["set", "for", "kind", "rows", "features", "classes", "source", "license"], rows)
-
-
-def rivals_table():
-    rows = [
-        [r.title, ", ".join(r.learns_from), r.setting]
-        for r in RIVALS.values()
-    ]  # fmt: skip
-    return table(["method", "learns from", "setting"], rows)
-
-
-def means_table(results, group, metric):
-    """Return means over the sets of a group: a row a method, the best in bold."""
-    settings = results.settings()
-    settings = [
-        s for s in settings if not np.isnan(results.group_mean(group, s, "euclidean", metric))
-    ]
-    rows = []
-    for m in results.methods:
-        values = [results.group_mean(group, s, m, metric) for s in settings]
-        if not np.isnan(values).all():
-            rows.append([title(m), values])
-    best = [np.nanmax([SIGN[metric] * v[k] for _, v in rows]) for k in range(len(settings))]
-    cells = [
-        [name]
-        + [
-            f"**{number(v)}**" if SIGN[metric] * v == b else number(v)
-            for v, b in zip(values, best, strict=True)
-        ]
-        for name, values in rows
-    ]
-    counts = [
-        sum(s in results.settings(n) for n in results.sets if kind_of(n) == group)
-        for s in settings
-    ]
-    head = [f"{s.replace('-', ' ')} ({c} sets)" for s, c in zip(settings, counts, strict=True)]
-    return table([NAMES[metric], *head], cells)
-
-
-def summary_table(results):
-    """Return a few methods at 20 labels and at 100 pairs, for the page."""
-    columns = [
-        ("error", "labels-20", "tables"),
-        ("error", "labels-20", "embeddings"),
-        ("auc", "pairs-100", "tables"),
-        ("auc", "pairs-100", "embeddings"),
-        ("map", "pairs-100", "tables"),
-        ("map", "pairs-100", "embeddings"),
-    ]
-    values = {
-        m: [results.group_mean(group, s, m, metric) for metric, s, group in columns]
-        for m in SUMMARIZED
-    }
-    best = [
-        np.nanmax([SIGN[metric] * v[k] for v in values.values()])
-        for k, (metric, _, _) in enumerate(columns)
-    ]
-    rows = []
-    for m, found in values.items():
-        cells = [
-            f"**{number(v)}**" if SIGN[columns[k][0]] * v == best[k] else number(v)
-            for k, v in enumerate(found)
-        ]
-        rows.append([title(m), *cells])
-    head = [f"{NAMES[metric]}, {s.replace('-', ' ')}, {group}" for metric, s, group in columns]
-    return table(["", *head], rows)
-
-
-def every_set(results, metric, method):
-    """Return a method's mean on every set beside the Euclidean one, with every loss marked."""
-    tests = results.tests(method, metric)
-    settings = results.settings()
-    rows = []
-    for name in results.sets:
-        cells = []
-        for s in settings:
-            gain, p = tests.get((name, s), (np.nan, 1.0))
-            if np.isnan(gain):
-                cells.append("")
-                continue
-            mark = "" if gain >= 0 else " ▼▼" if p < LEVEL else " ▼"
-            mine, base = (results.mean(name, s, m, metric) for m in (method, "euclidean"))
-            cells.append(f"{number(mine)} ({number(base)}){mark}")
-        if any(cells):
-            rows.append([name, *cells])
-    head = f"{NAMES[metric]}, {title(method)}"
-    return table([head, *(s.replace("-", " ") for s in settings)], rows)
-
-
-def wins_table(results):
-    """Return how often each method is significantly better and worse than Euclidean."""
-    rows = []
-    for m in results.methods:
-        if m == "euclidean":
-            continue
-        cells = []
-        for metric in METRICS:
-            tests = results.tests(m, metric)
-            better, worse = significant(tests)
-            lost = sum(gain < 0 for gain, _ in tests.values())
-            cells.append(f"{len(better)} / {lost} / {len(worse)} of {len(tests)}" if tests else "")
-        failed = sum(v for k, v in results.failed.items() if k[2] == m)
-        rows.append([title(m), *cells, failed])
-    return table(["method", *(NAMES[m] for m in METRICS), "failed fits"], rows)
-
-
-def ranks_table(results):
-    """Return mean ranks, with Nemenyi's critical difference below."""
-    columns, differences, tests = {}, [], []
-    for what in ("labels", "pairs"):
-        for metric in METRICS:
-            methods, ranks = results.ranks(what, metric)
-            head = f"{NAMES[metric]}, {what}"
-            columns[head] = dict(zip(methods, ranks.mean(axis=0), strict=True))
-            differences.append(f"{critical_difference(len(methods), len(ranks)):.1f}")
-            tests.append(f"{friedman_p(ranks):.1g}" if len(methods) > 2 else "")
-    rows = [
-        [title(m), *(f"{c[m]:.1f}" if m in c else "" for c in columns.values())]
-        for m in results.methods
-        if any(m in c for c in columns.values())
-    ]
-    rows += [["critical difference", *differences], ["p (Friedman)", *tests]]
-    return table(["mean rank", *columns], rows)
-
-
-def aims(results):
-    """Return the aims, each with what was found."""
-    lines = []
-    for metric, ours in product(METRICS, OURS):
-        _, worse = significant(results.tests(ours, metric))
-        where = "; ".join(f"{n}, {s}" for n, s in worse) or "nowhere"
-        said = f"{title(ours)}, {NAMES[metric]}"
-        lines.append(f"- {said} significantly worse than Euclidean or cosine: {where}.")
-    classifiers = ("logistic", "spreading", "lda-classifier")
-    for what in ("labels", "pairs"):
-        for metric in METRICS:
-            methods, ranks = results.ranks(what, metric)
-            mean = {
-                m: r
-                for m, r in zip(methods, ranks.mean(axis=0), strict=True)
-                if m not in classifiers
-            }
-            best = min(mean, key=mean.get)
-            lines.append(
-                f"- Best mean rank of the metric learners in {NAMES[metric]} from {what}: "
-                f"{title(best)} ({mean[best]:.1f}); "
-                + ", ".join(f"{title(ours)} has {mean[ours]:.1f}" for ours in OURS)
-                + "."
-            )
-    for s in ("labels-10", "labels-20"):
-        for group in (*GROUPS, "all sets"):
-            cells = [
-                f"{title(m)} {number(results.group_mean(group, s, m, 'error'))}"
-                for m in (*OURS, "itml", "logistic", "euclidean")
-            ]
-            lines.append(f"- Mean 1-NN error, {group}, {s.replace('-', ' ')}: {', '.join(cells)}.")
-    for name in results.sets:
-        if kind_of(name) == "embeddings":
-            lines.append(_embedding_aim(results, name))
-    return "\n".join(lines)
-
-
-def _embedding_aim(results, name):
-    """Compare MeanMetric's AUC with GMML and the cosine, and its MAP@R with the best rival."""
-    parts = []
-    for s in results.settings(name):
-        auc = {m: results.mean(name, s, m, "auc") for m in ("seraph-mean", "gmml", "euclidean")}
-        if not auc["seraph-mean"] > max(auc["gmml"], auc["euclidean"]):
-            parts.append(
-                f"{s}: AUC {auc['seraph-mean']:.1f}, GMML {auc['gmml']:.1f}, "
-                f"cosine {auc['euclidean']:.1f}"
-            )
-        rivals = {
-            m: results.mean(name, s, m, "map")
-            for m in results.methods
-            if not m.startswith("seraph") and (name, s, m) in results.values
-        }
-        rivals = {m: v for m, v in rivals.items() if not np.isnan(v)}
-        best = max(rivals, key=rivals.get)
-        column = METRICS.index("map")
-        best_values, ours = (results.values[name, s, m] for m in (best, "seraph-mean"))
-        behind = best_values[:, column] - ours[:, column]
-        error = behind.std(ddof=1) / np.sqrt(len(behind)) if len(behind) > 1 else 0.0
-        if behind.mean() > error:
-            parts.append(f"{s}: MAP@R {behind.mean():.1f} behind {title(best)} (s.e. {error:.1f})")
-    return f"- {name}: " + ("; ".join(parts) or "AUC above GMML and cosine, MAP@R holds") + "."
-
-
-def set_tables(results):
-    """Return a table for every set: a row a method, error / AUC / MAP@R, losses marked."""
-    tests = {(m, k): results.tests(m, k) for m in results.methods for k in METRICS}
-    parts = []
-    for name in results.sets:
-        settings = results.settings(name)
-        rows = []
-        for m in results.methods:
+    for setting, kind, measure in cases(results):
+        if measure in measures:
+            best = results.best_rival(setting, kind, measure)
             cells = []
-            for s in settings:
-                if (name, s, m) not in results.values:
-                    cells.append("")
-                    continue
-                texts = []
-                for k in METRICS:
-                    gain, p = tests[m, k].get((name, s), (0.0, 1.0))
-                    mark = "" if gain >= 0 else "▼▼" if p < LEVEL else "▼"
-                    texts.append((number(results.mean(name, s, m, k)) or "-") + mark)
-                failed = results.failed[name, s, m]
-                cells.append(" / ".join(texts) + (f" !{failed}" if failed else ""))
-            if any(cells):
-                rows.append([title(m), *cells])
-        if rows:
-            head = ["error / AUC / MAP@R", *(s.replace("-", " ") for s in settings)]
-            parts.append(f"### {name}\n\n{table(head, rows)}\n")
-    return "\n".join(parts).rstrip()
+            for method in LEARNED:
+                for other in ("euclidean", best):
+                    gains = results.gains(setting, kind, method, other, measure)
+                    summary = summarize(gains)
+                    worse = f"{summary['worse']}/{summary['sets']}"
+                    cells.append(f"{show(*summary['mean'])}, {worse}")
+            case = spell_case(setting, kind, measure)
+            rows.append([case, cells[0], cells[2], METHODS[best].title, cells[1], cells[3]])
+    header = ["", "MeanMetric - not learning", "SERAPH - not learning", "best rival"]
+    return table([*header, "MeanMetric - best rival", "SERAPH - best rival"], rows)
 
 
-def as_csv(results):
-    """Return everything as CSV: a line a set, setting and method."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    head = ["set", "kind", "setting", "method", "samplings", "failed"]
-    for k in METRICS:
-        head += [k, f"{k}_standard_error", f"{k}_gain", f"{k}_p_holm"]
-    writer.writerow(head)
-    tests = {(m, k): results.tests(m, k) for m in results.methods for k in METRICS}
-    for (name, s, m), values in sorted(results.values.items()):
-        row = [name, kind_of(name), s, m, len(values), results.failed[name, s, m]]
-        for column, k in enumerate(METRICS):
-            v = values[:, column]
-            spread = v.std(ddof=1) / np.sqrt(len(v)) if len(v) > 1 else np.nan
-            gain, p = tests[m, k].get((name, s), (np.nan, np.nan))
-            row += ["" if np.isnan(x) else f"{x:.4g}" for x in (v.mean(), spread, gain, p)]
-        writer.writerow(row)
-    return file.getvalue()
+def losing_cases(results):
+    """Return the cases in which MeanMetric and SERAPH are behind on average."""
+    lines = []
+    for method in LEARNED:
+        for title, other in (("not learning", "euclidean"), ("the best rival", None)):
+            sure, unsure = [], 0
+            for setting, kind, measure in cases(results):
+                rival = other or results.best_rival(setting, kind, measure)
+                gains = results.gains(setting, kind, method, rival, measure)
+                mean, _, high = summarize(gains)["mean"]
+                if high < 0:
+                    sure.append(f"{spell_case(setting, kind, measure)} ({mean:+.1f})")
+                elif mean < 0:
+                    unsure += 1
+            count = f"{len(sure)} of {len(cases(results))} cases"
+            listed = f": {'; '.join(sure)}" if sure else ""
+            lines.append(
+                f"- **{METHODS[method].title}** is surely behind {title} in {count}{listed}. "
+                f"It is behind on average, but not surely, in {unsure}.\n"
+            )
+    return "".join(lines)
 
 
-def seconds_table(results):
-    """Return CPU seconds per fit, judging included."""
-    rows = [
-        [title(m)]
-        + [
-            f"{np.mean(results.seconds[g, m]):.2f}" if results.seconds[g, m] else ""
-            for g in GROUPS
-        ]
-        for m in results.methods
+def cases(results):
+    """Return the settings, kinds and measures that the log has."""
+    return [
+        (setting, kind, measure)
+        for setting in SETTINGS
+        for kind in KINDS
+        for measure in MEASURES
+        if results.gains(setting, kind, "mean", "euclidean", measure)
     ]
-    return table(["CPU seconds", *GROUPS], rows)
 
 
-def blocks(results):
-    """Return the parts of the page that come from the records, by name."""
-    low, high = results.samplings()
-    count = str(high) if low == high else f"{low} to {high}"
-    tables, embeddings = ROWS["table"], ROWS["embedding"]
-    found = {
-        "sets": sets_table(),
-        "rivals": rivals_table(),
-        "samplings": f"{count} samplings of {len(results.sets)} sets. A learner sees at most "
-        f"{tables[0]} rows of a table and {embeddings[0]} of an embedding; at most {tables[1]} "
-        f"and {embeddings[1]} rows judge it.",
-        "wins": wins_table(results),
-        "ranks": ranks_table(results),
-        "aims": aims(results),
-        "seconds": seconds_table(results),
-    }
-    for group in GROUPS:
-        found[f"means-{group}"] = "\n\n".join(
-            means_table(results, group, metric) for metric in METRICS
-        )
-    found["summary"] = summary_table(results)
-    found["each-set"] = set_tables(results)
-    found["every-set"] = "\n\n".join(
-        every_set(results, metric, ours) for metric, ours in product(METRICS, OURS)
-    )
-    return found
+def comparison_row(title, gains):
+    """Return mean, median, test and losses of one comparison."""
+    summary = summarize(gains)
+    return [
+        title,
+        show(*summary["mean"]),
+        show(*summary["median"]),
+        f"{summary['p']:.3f}",
+        f"{summary['worse']} ({summary['surely worse']}) of {summary['sets']}",
+    ]
 
 
-def fill(text, parts):
-    """Put parts between their markers, ``<!-- evidence: NAME -->`` and ``<!-- end -->``."""
-    for name, part in parts.items():
-        pattern = rf"(<!-- evidence: {re.escape(name)} -->\n).*?(<!-- end -->)"
-        text = re.sub(
-            pattern,
-            lambda match, part=part: f"{match[1]}\n{part}\n\n{match[2]}",
-            text,
-            flags=re.DOTALL,
-        )
+COMPARISON = ["", "mean [95 %]", "median [95 %]", "signed-rank p", "sets worse (surely)"]
+
+
+def all_comparisons(results):
+    """Return a section for each case: ours against all others, and against parts of it."""
+    text = ""
+    for setting, kind, measure in cases(results):
+        rows = []
+        for method in LEARNED:
+            for other in ("euclidean", *RIVALS):
+                gains = results.gains(setting, kind, method, other, measure)
+                if gains:
+                    title = f"{METHODS[method].title} - {METHODS[other].title}"
+                    rows.append(comparison_row(title, gains))
+        for title, pair in PAIRED.items():
+            rows.append(comparison_row(title, results.gains(setting, kind, *pair, measure)))
+        text += f"### {spell_case(setting, kind, measure)}\n\n"
+        text += table(COMPARISON, rows) + "\n"
     return text
 
 
-def fill_pages(docs, parts):
-    """Fill the page and the tables that stand beside it in `docs`."""
-    for path in (docs / "evidence.md", docs / "results" / "evidence.md"):
-        path.write_text(fill(path.read_text(), parts))
+def losses(results):
+    """Return how many cases get worse than without learning, a table for each kind of set.
+
+    A case is a set with 20 or with 100 labels, or a set with 100 pairs.
+    """
+    text = ""
+    columns = [(what, measure) for what in ("labels", "pairs") for measure in MEASURES]
+    for kind in KINDS:
+        rows = []
+        for method in (*OURS, *RIVALS):
+            row = [METHODS[method].title]
+            for what, measure in columns:
+                means = [
+                    values.mean()
+                    for setting in SETTINGS
+                    if setting.startswith(what)
+                    for values in results.gains(
+                        setting, kind, method, "euclidean", measure
+                    ).values()
+                ]
+                row.append(f"{np.sum(np.array(means) < -1e-9)} of {len(means)}" if means else "")
+            rows.append(row)
+        header = [f"{MEASURES[measure]}, {what}" for what, measure in columns]
+        text += table([kind, *header], rows) + "\n"
+    return text
 
 
-def report(records, out, sets, docs=None):
-    """Write tables and pictures to a folder, and fill the pages in `docs` if it is there."""
-    present = [n for n in sets if any(r["set"] == n and not r.get("skipped") for r in records)]
-    results = Results(records, present, [m for m in RIVALS if m not in ONLY_HERE])
-    out.mkdir(parents=True, exist_ok=True)
-    parts = blocks(results)
-    (out / "evidence.csv").write_text(as_csv(results))
-    summary = "\n\n".join(f"## {name}\n\n{part}" for name, part in parts.items())
-    (out / "summary.md").write_text(f"# Evidence\n\n{summary}\n")
-    pictures = out if docs is None else docs / "images"
-    draw_ranks(results, pictures / "evidence-ranks.png")
-    draw_gain(results, pictures / "evidence-gain.png")
-    if docs is not None:
-        fill_pages(docs, parts)
-        (docs / "results" / "evidence.csv").write_text(as_csv(results))
-    return parts
+def classes_table(results):
+    """Return what MetricClassifier gains in error over other classifiers."""
+    rows = []
+    for setting in SETTINGS[:2]:
+        for kind in KINDS:
+            for other in ("euclidean", *CLASSIFIERS):
+                gains = results.gains(setting, kind, "classifier", other, "error")
+                if gains and other != "classifier":
+                    title = f"{spell(setting)}, {kind}: - {METHODS[other].title}"
+                    rows.append(comparison_row(title, gains))
+    return table(COMPARISON, rows)
+
+
+def set_tables(results):
+    """Return a table for each case: every set, sorted by what MeanMetric gains."""
+    text = ""
+    for setting, kind, measure in cases(results):
+        k, best = list(MEASURES).index(measure), results.best_rival(setting, kind, measure)
+        shown = ("euclidean", "seraph", "mean", best)
+        to_plain = results.gains(setting, kind, "mean", "euclidean", measure)
+        to_best = results.gains(setting, kind, "mean", best, measure)
+        rows = []
+        for name in sorted(to_plain, key=lambda name: -to_plain[name].mean()):
+            values = [results.values[name, setting, method][:, k] for method in shown]
+            differences = [
+                show(gains[name].mean(), *interval(gains[name])) for gains in (to_plain, to_best)
+            ]
+            rows.append([name, *(f"{np.nanmean(one):.1f}" for one in values), *differences])
+        text += f"### {spell_case(setting, kind, measure)}\n\n"
+        header = ["set", *(METHODS[method].title for method in shown)]
+        text += table([*header, "MeanMetric - not learning", "- best rival"], rows) + "\n"
+    return text
+
+
+def about_methods(results):
+    """Return the median CPU seconds of a fit, and how often a method failed."""
+    rows = []
+    for name, method in METHODS.items():
+        failures = sum(count for key, count in results.notes.items() if key[2] == name)
+        seconds = [results.seconds.get((kind, name)) for kind in KINDS]
+        rows.append([method.title, *("" if s is None else f"{s:.2f}" for s in seconds), failures])
+    return table(["", "seconds, tables", "seconds, embeddings", "failures"], rows)
+
+
+def about_sets(results):
+    """Return the sets with their sources and licenses."""
+    rows = []
+    for name in results.sets:
+        row = _data.SETS[name]
+        samplings = [key for key in results.values if key[0] == name and key[2] == "mean"]
+        settings = ", ".join(setting for _, setting, _ in samplings)
+        source = row.get("spec") or row["package"]
+        rows.append([name, source, row["license"], row.get("rows", ""), settings])
+    return table(["set", "source", "license", "rows", "settings"], rows)
+
+
+# The picture
+
+
+def draw_gains(results, stamp, path):
+    """Draw what MeanMetric gains in pair AUC on every set, in each setting."""
+    names = [name for kind in KINDS for name in results.sets if kind_of(name) == kind]
+    figure = Figure(figsize=(11, 1.5 + 0.22 * len(names)), layout="constrained")
+    panels = figure.subplots(1, len(SETTINGS), sharex=True, squeeze=False)[0]
+    for panel, setting in zip(panels, SETTINGS, strict=True):
+        place, ticks = 0, []
+        for kind in reversed(KINDS):
+            plain = results.gains(setting, kind, "mean", "euclidean", "auc")
+            best = results.best_rival(setting, kind, "auc")
+            rival = results.gains(setting, kind, "mean", best, "auc") if best else {}
+            for name in sorted(plain, key=lambda name: plain[name].mean()):
+                for gains, color, shift in ((plain, "C0", 0.12), (rival, "C1", -0.12)):
+                    mean, ends = gains[name].mean(), interval(gains[name])
+                    panel.plot(ends, [place + shift] * 2, color=color, linewidth=1)
+                    panel.plot(mean, place + shift, "o", color=color, markersize=4)
+                ticks.append(name)
+                place += 1
+            place += 1
+            ticks.append("")
+        panel.set_yticks(range(len(ticks)), ticks, fontsize=7)
+        panel.axvline(0, color="0.6", linewidth=0.8)
+        panel.set_title(spell(setting), fontsize=10)
+    figure.supxlabel("points of pair AUC; lines are 95 % intervals over samplings", fontsize=9)
+    figure.suptitle(
+        "What MeanMetric gains over not learning (blue) and over the best rival (orange)\n"
+        + stamp,
+        fontsize=9,
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+# Pages
+
+
+def write_report(log, docs):
+    """Write ``results/evidence.md``, the picture, and the blocks of ``evidence.md``."""
+    stamp, rows = read_log(log)
+    results = Results(rows)
+    if not results.values:
+        raise SystemExit(f"{log} has no results yet: python -m benchmarks.evidence run.")
+    judged = set(results.sets) <= _data.GROUPS["judging"].keys()
+    group = "sets for judging" if judged else "sets for choosing (these figures judge nothing)"
+    looks = max(0, len(LOOKS.read_text(encoding="utf-8").splitlines()) - 1)
+    samplings = results.count_samplings()
+    about = (
+        f"{len(results.sets)} sets ({group}); {samplings} samplings, 10 of slow methods. "
+        f"A learner sees at most {SEEN:,} rows, and at most {JUDGED} others judge it. "
+        f"Looks at the sets for judging so far: {looks}. *{stamp}.*\n"
+    )
+    summary = f"{page_table(results, ('auc',))}\n*{samplings} samplings; {stamp}.*\n"
+    blocks = {
+        "about": about,
+        "behind": f"{losing_cases(results)}\n*{stamp}.*\n",
+        "gains": f"{page_table(results)}\n*{stamp}.*\n",
+        "picture": f"![{ALT}](images/evidence.png)\n\n*{stamp}.*\n",
+        "summary": summary,
+        "readme": f"Gains in pair AUC, in points, on {len(results.sets)} {group}, with a 95 % "
+        "interval, and how many sets get worse. [All measures, and where it loses]"
+        f"(docs/evidence.md)\n\n{summary}",
+        "losses": f"{losses(results)}*{stamp}.*\n",
+        "classes": f"{classes_table(results)}\n*{stamp}.*\n",
+    }
+    sections = {
+        "Gains": blocks["gains"],
+        "Sets that get worse": blocks["losses"],
+        "From classes: MetricClassifier": blocks["classes"],
+        "All comparisons": f"{all_comparisons(results)}\n*{stamp}.*\n",
+        "Every set": f"{set_tables(results)}\n*{stamp}.*\n",
+        "Methods": f"{about_methods(results)}\n*{stamp}.*\n",
+        "Sets": about_sets(results),
+    }
+    text = "".join(f"\n## {title}\n\n{section}" for title, section in sections.items())
+    path = docs / "results" / "evidence.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# Evidence: all tables\n\n{about}{text}", encoding="utf-8")
+    draw_gains(results, stamp, docs / "images" / "evidence.png")
+    pages = (docs / "evidence.md", docs.parent / "README.md", docs.parent / "paper" / "paper.md")
+    for page in pages:
+        fill(page, "evidence", blocks)

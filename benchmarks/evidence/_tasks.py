@@ -1,6 +1,6 @@
 """Sample the tasks, and judge a learner on rows that it has not seen.
 
-Half of the rows are held out. From the others the learner sees `ROWS` at most: some with a class
+Half of the rows are held out. From the others the learner sees `SEEN` at most: some with a class
 label, or some pairs marked as alike or different, the rest as they are. The same seed gives the
 same task to every method.
 """
@@ -11,12 +11,8 @@ import numpy as np
 
 from seraph import Marks
 
-LABELS = (10, 20, 50, 100)
-PAIRS = (40, 100, 400)
-SETTINGS = tuple(f"labels-{n}" for n in LABELS) + tuple(f"pairs-{n}" for n in PAIRS)
-METRICS = ("error", "auc", "map")
-# Rows that a learner sees, and rows that judge it, at most.
-ROWS = {"table": (300, 300), "pixels": (300, 300), "embedding": (500, 500)}
+SETTINGS = ("labels-20", "labels-100", "pairs-100")
+SEEN, JUDGED = 2000, 500  # rows that a learner sees, and rows that judge it, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +55,7 @@ def sample(X, y, kind, setting, seed):
     rng = np.random.default_rng([seed, len(y)])
     order = rng.permutation(len(y))
     seen, judged = order[: len(y) // 2], order[len(y) // 2 :]
-    seen, judged = seen[: ROWS[kind][0]], judged[: ROWS[kind][1]]
+    seen, judged = seen[:SEEN], judged[:JUDGED]
     what, count = setting.split("-")
     marks = (_labels if what == "labels" else _pairs)(y[seen], int(count), rng)
     if marks is None or (what == "labels" and int(count) < len(np.unique(y))):

@@ -20,11 +20,11 @@ import sklearn
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
-from seraph import __version__
-from seraph._utils._files import note_write, write_whole
-from seraph.datasets import load_task
+from benchmarks._stamp import make_stamp
+from seraph.persist import write_whole
 
-from ._methods import IN_TABLE, METHODS
+from ._data import load_task
+from ._methods import METHODS
 from ._protocol import Sampling, Scaling, sample_task
 
 
@@ -46,7 +46,7 @@ class Plan:
     """What to run. Equal plans give equal errors, whatever the number of jobs."""
 
     tasks: tuple[str, ...]
-    methods: tuple[str, ...] = IN_TABLE
+    methods: tuple[str, ...] = tuple(METHODS)
     samplings: int = 50  # of each task
     seed: int = 0
     scaling: Scaling = "zscore"  # of the UCI features
@@ -59,9 +59,10 @@ class Plan:
 def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     """Run what is missing in `folder`, and yield every record, old ones first.
 
-    Each finished sampling is written to ``records.jsonl`` at once, one line per record.
+    Each finished sampling is written to ``records.jsonl`` at once, one line per record; with
+    another scaling, to ``records-SCALING.jsonl``.
     """
-    path = folder / "records.jsonl"
+    path = log_of(folder, plan.scaling)
     found = {(r.task, r.method, r.sampling): r for r in load_records(path, plan)}
     work = []
     for number, task in product(range(plan.samplings), plan.tasks):  # tasks advance together
@@ -77,11 +78,15 @@ def run(plan: Plan, folder: Path, jobs: int = 1) -> Iterator[Record]:
     with path.open("a", encoding="utf-8") as file:
         if new:
             _write(file, [{"format": 1, **describe(plan)}])
-        note_write(path)
         parallel = Parallel(jobs, return_as="generator_unordered", batch_size=1)
         for records in parallel(delayed(_run_sampling)(plan, *one) for one in work):
             _write(file, [asdict(record) for record in records])
             yield from records
+
+
+def log_of(folder: Path, scaling: Scaling) -> Path:
+    """Return the log of a scaling."""
+    return folder / ("records.jsonl" if scaling == "zscore" else f"records-{scaling}.jsonl")
 
 
 def load_records(path: Path, plan: Plan) -> list[Record]:
@@ -110,11 +115,11 @@ def load_records(path: Path, plan: Plan) -> list[Record]:
 
 
 def describe(plan: Plan) -> dict[str, object]:
-    """Return the seed, the scaling, the library versions and the machine."""
+    """Return the seed, the scaling, the stamp, the library versions and the machine."""
     return {
         "seed": plan.seed,
         "scaling": plan.scaling,
-        "seraph": __version__,
+        "stamp": make_stamp(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,

@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler, minmax_scale
 
 from seraph import MetricClassifier
 from seraph._utils._typing import Array
-from seraph.datasets import Task
+
+from ._data import Row, Task
 
 Scaling = Literal["zscore", "unit", "symmetric", "raw"]
 SCALINGS: tuple[Scaling, ...] = get_args(Scaling)
@@ -73,24 +74,25 @@ def sample_task(task: Task, seed: int, number: int, scaling: Scaling = "zscore")
 
     Examples
     --------
-    >>> from seraph.datasets import load_task
+    >>> from benchmarks.paper._data import load_task
     >>> sampling = sample_task(load_task("iris"), seed=0, number=0)
     >>> sampling.X.shape, int(sampling.labeled.sum()), sampling.X_test.shape
     ((100, 4), 10, (38, 4))
     """
     _, y = np.unique(task.y, return_inverse=True)
-    X = task.X if task.balanced else scaled(task.X, scaling)
+    row = task.row
+    X = task.X if row.balanced else scaled(task.X, scaling)
     name = int.from_bytes(task.name.encode(), "little")
     rng = np.random.default_rng([seed, number, name % 2**64])
     while True:
         order = rng.permutation(len(X))
-        if task.balanced:
-            order = _by_class(order, y, task)
-        train, test = order[: task.n_train], order[task.n_train :][: task.n_test]
-        sizes = np.bincount(y[train[: task.n_labels]])
-        if 1 < sizes.max() < task.n_labels:
+        if row.balanced:
+            order = _by_class(order, y, row)
+        train, test = order[: row.n_train], order[row.n_train :][: row.n_test]
+        sizes = np.bincount(y[train[: row.n_labels]])
+        if 1 < sizes.max() < row.n_labels:
             break
-    labeled = np.arange(task.n_train) < task.n_labels
+    labeled = np.arange(row.n_train) < row.n_labels
     return Sampling(X[train], y[train], labeled, X[test], y[test])
 
 
@@ -110,9 +112,9 @@ def place_in_class(order: Array, y: Array) -> Array:
     return place
 
 
-def _by_class(order: Array, y: Array, task: Task) -> Array:
+def _by_class(order: Array, y: Array, row: Row) -> Array:
     """Reorder the points so that labels, other training points and test points are balanced."""
     place = place_in_class(order, y)
-    counts = np.array([task.n_labels, task.n_train, task.n_train + task.n_test]) // task.n_classes
+    counts = np.array([row.n_labels, row.n_train, row.n_train + row.n_test]) // row.n_classes
     group = np.searchsorted(counts, place[order], side="right")
     return order[np.argsort(group, kind="stable")]

@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import ttest_ind
 
-from seraph.datasets import TASKS, Task
+from benchmarks._stamp import table as markdown
 
+from ._data import TASKS, Row
 from ._experiment import Record
 from ._methods import COUNTERPART, METHODS
 
@@ -101,14 +102,14 @@ def significant(low: Sequence[float], high: Sequence[float]) -> bool:
     return bool(ttest_ind(low, high).pvalue < _LEVEL)
 
 
-def claims(table: ErrorTable) -> list[tuple[str, int, int, list[str]]]:
-    """Count the tasks on which the paper's claims for SERAPH hyper hold.
+def claims(table: ErrorTable, row: str = "hyper") -> list[tuple[str, int, int, list[str]]]:
+    """Count the tasks on which the paper's claims for SERAPH hyper hold for a row of the table.
 
     Returns for each claim its text, the number of tasks on which it holds, the number of tasks
     tested, and the names of those on which it does not hold.
     """
-    tasks = [t for t in TASKS if {("hyper", t), ("euclidean", t)} <= table.keys()]
-    ours, plain = ({t: table[m, t] for t in tasks} for m in ("hyper", "euclidean"))
+    tasks = [t for t in TASKS if {(row, t), ("euclidean", t)} <= table.keys()]
+    ours, plain = ({t: table[m, t] for t in tasks} for m in (row, "euclidean"))
     rivals = {
         t: [table[m, t].errors for m in METHODS if m not in COUNTERPART and (m, t) in table]
         for t in tasks
@@ -170,9 +171,7 @@ def grid(table: ErrorTable, text: str = "{cell}", bold: str = "{0}") -> list[lis
 
 def to_markdown(rows: list[list[str]]) -> str:
     """Format rows of text as a Markdown table."""
-    head, *body = [" | ".join(row) for row in rows]
-    ruler = " | ".join(["---"] * len(rows[0]))
-    return "\n".join(f"| {line} |" for line in [head, ruler, *body]) + "\n"
+    return markdown(rows[0], rows[1:])
 
 
 def to_latex(table: ErrorTable) -> str:
@@ -219,14 +218,14 @@ def to_csv(table: ErrorTable) -> str:
     return out.getvalue()
 
 
-def table1(tasks: Sequence[Task], counts: dict[str, tuple[float, float]]) -> list[list[str]]:
+def table1(tasks: dict[str, Row], counts: dict[str, tuple[float, float]]) -> list[list[str]]:
     """Make the rows of table 1: the sizes, and our mean numbers of pairs beside the paper's.
 
     `counts` has the mean numbers of similar and dissimilar pairs in our samplings.
     """
     rows = [["", "classes", "features", "training", "test", "labels", "#S", "#D", "#U"]]
-    for task in tasks:
-        similar, dissimilar = counts[task.name]
+    for name, task in tasks.items():
+        similar, dissimilar = counts[name]
         rows.append(
             [
                 task.title,

@@ -10,13 +10,13 @@ import signal
 import sys
 from pathlib import Path
 
+from benchmarks._records import Records
 from benchmarks.evidence import _data
-from benchmarks.evidence._run import Records, prepare
 
 from ._environment import ROOT, interpreter
 from ._methods import METHODS
 from ._report import page, section, write_section
-from ._run import MANY, ONE, plan, run
+from ._run import plan, run
 from ._tasks import ROWS
 
 OUT = ROOT / "benchmarks" / "out" / "peers"
@@ -24,11 +24,10 @@ OUT = ROOT / "benchmarks" / "out" / "peers"
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("--sets", nargs="+", default=["all"], help="choosing, judging, all, names")
+    parser.add_argument("--sets", nargs="+", default=["choosing"], help="names of sets")
     parser.add_argument("--rows", nargs="+", type=int, default=list(ROWS), help="labeled rows")
     parser.add_argument("--samplings", type=int, default=5)
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
-    parser.add_argument("--one-thread", action="store_true", help="leave out default threads")
     parser.add_argument("--cap", type=float, default=60.0, help="CPU seconds of a fit, at most")
     parser.add_argument("--again", nargs="+", default=[], help='such as "seraph ITML"; run afresh')
     parser.add_argument("--report", action="store_true", help="only print and write the tables")
@@ -40,15 +39,20 @@ def main(arguments=None):
     if not chosen.report:
         if chosen.again:
             records.forget(chosen.again)
-        names, _ = prepare(chosen.sets)
-        tables = [name for name in names if _data.SETS[name].kind != "embedding"]
-        threads = (ONE,) if chosen.one_thread else (ONE, MANY)
-        jobs = plan(tables, chosen.rows, chosen.samplings, chosen.methods, threads)
+        names = [
+            name
+            for name in _data.chosen_sets(chosen.sets)
+            if _data.SETS[name]["kind"] != "embedding"
+        ]
+        tables, missing = _data.available(names)
+        for name, reason in missing.items():
+            print(f"left out: {name}: {reason}", file=sys.stderr)
+        jobs = plan(tables, chosen.rows, chosen.samplings, chosen.methods)
         run(jobs, records, interpreter(chosen.out / "environment"), chosen.cap)
-    found = list(records.found.values())
-    print(section(found))
-    write_section(ROOT / "benchmarks" / "RESULTS.md", section(found))
-    (ROOT / "docs" / "results" / "peers.md").write_text(page(found), encoding="utf-8")
+    fits = list(records.found.values())
+    print(section(fits))
+    write_section(ROOT / "benchmarks" / "RESULTS.md", section(fits))
+    (ROOT / "docs" / "results" / "peers.md").write_text(page(fits), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -30,23 +30,20 @@ def interpreter(folder):
 
 
 class Worker:
-    """A process that fits learners one after another.
+    """A process that fits learners one after another, with one thread.
 
     Parameters
     ----------
     python : Path
         Interpreter with both libraries.
-    one_thread : bool
-        Whether BLAS and OpenMP have one thread; otherwise they choose the number.
     cap : float
         Seconds of CPU time after which a fit is ended.
     """
 
-    def __init__(self, python, one_thread, cap):
+    def __init__(self, python, cap):
         self.python, self.cap = python, cap
-        inherited = {k: v for k, v in os.environ.items() if k not in ONE_THREAD}
-        self.environment = inherited | (ONE_THREAD if one_thread else {})
-        self.environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        self.environment = os.environ | ONE_THREAD | {"PYTHONPATH": path}
         self.process = None
 
     def __enter__(self):

@@ -8,7 +8,6 @@ import numpy as np
 from benchmarks.evidence import _data
 
 from ._methods import METHODS, OURS, THEIRS
-from ._run import MANY, ONE
 from ._tasks import TIMED
 
 TITLE = "## `python -m benchmarks.peers`"
@@ -21,34 +20,25 @@ class Cell:
     """What one library did with one method on one set, for one number of labeled rows."""
 
     errors: dict = field(default_factory=dict)  # by sampling
-    seconds: dict = field(default_factory=lambda: defaultdict(dict))  # by threads and sampling
-    capped: dict = field(default_factory=dict)  # by threads
-    failed: int = 0
+    seconds: dict = field(default_factory=dict)  # CPU seconds by sampling
+    capped: float | None = None
 
 
 class Results:
     """The records, by set, rows and method; `ours` is which of our libraries is compared."""
 
     def __init__(self, records, ours=OURS[0]):
-        records = list(records)
         self.ours = ours
         self.cells = defaultdict(Cell)
-        self.caps = sorted({r["capped"] for r in records if "capped" in r})
         for r in records:
-            rows, _, threads = r["setting"].partition(" rows, ")
             library, _, method = r["method"].partition(" ")
-            cell = self.cells[r["set"], int(rows), library, method]
+            cell = self.cells[r["set"], int(r["setting"].split()[0]), library, method]
             if "capped" in r:
-                cell.capped[threads] = r["capped"] if threads == ONE else r["seconds"]
-            elif "failed" in r:
-                cell.failed += 1
-            else:
-                if "seconds" in r:  # it was timed
-                    # With one thread, CPU time: other work on the machine does not count.
-                    taken = r.get("cpu", 0.0) if threads == ONE else r["seconds"]
-                    cell.seconds[threads][r["seed"]] = taken
-                if threads == ONE:
-                    cell.errors[r["seed"]] = r["error"]
+                cell.capped = r["capped"]
+            elif "failed" not in r:
+                cell.errors[r["seed"]] = r["error"]
+                if "cpu" in r:  # it was timed
+                    cell.seconds[r["seed"]] = r["cpu"]
 
     def samplings(self):
         """Return the number of samplings, or the smallest and the largest."""
@@ -70,53 +60,44 @@ class Results:
         euclidean = self.cells[*place, "scikit-learn", "Euclidean"].errors
         seeds = sorted(set(ours) & set(theirs) & set(euclidean)) or sorted(set(ours))
         return tuple(
-            float(np.mean([found[s] for s in seeds if s in found] or [np.nan]))
-            for found in (ours, theirs, euclidean)
+            float(np.mean([errors[s] for s in seeds if s in errors] or [np.nan]))
+            for errors in (ours, theirs, euclidean)
         )
 
-    def seconds(self, place, library, method, threads):
-        """Return the median seconds, and whether they are only a lower limit."""
-        cell = self.cells[*place, library, method]
-        if threads in cell.capped:
-            return cell.capped[threads], True
-        found = list(cell.seconds[threads].values())
-        return (float(np.median(found)) if found else np.nan), False
-
-    def ratio(self, place, method, threads):
+    def ratio(self, place, method):
         """Return seconds of theirs over ours, and whether that is only a lower limit.
 
         It is the median over the samplings: on one, the libraries take turns (unless one of them
         is run again alone), and a machine whose speed changes is as slow for both.
         """
-        ours, late = self.seconds(place, self.ours, method, threads)
-        theirs, capped = self.seconds(place, THEIRS, method, threads)
-        if late or capped:
-            return (np.nan if late else theirs / ours), capped
-        both = [self.cells[*place, one, method].seconds[threads] for one in (self.ours, THEIRS)]
-        ratios = [both[1][seed] / both[0][seed] for seed in both[0] if seed in both[1]]
+        ours, theirs = (self.cells[*place, one, method] for one in (self.ours, THEIRS))
+        if ours.capped is not None or not ours.seconds:
+            return np.nan, False
+        if theirs.capped is not None:
+            return theirs.capped / float(np.median(list(ours.seconds.values()))), True
+        both = ours.seconds.keys() & theirs.seconds.keys()
+        ratios = [theirs.seconds[seed] / ours.seconds[seed] for seed in both]
         return (float(np.median(ratios)) if ratios else np.nan), False
 
 
 def section(records):
     """Return the section of RESULTS.md."""
     records = list(records)
-    results = Results(records)
-    cap = " or ".join(f"{seconds:g}" for seconds in results.caps)
+    caps = " or ".join(
+        f"{cap:g}" for cap in sorted({r["capped"] for r in records if "capped" in r})
+    )
     lines = [TITLE, ""]
     lines += [
-        "Both libraries with their defaults on the same labeled rows and the same cores: this",
+        "Both libraries with their defaults on the same labeled rows and one thread: this",
         "version of ours, and metric-learn 0.7.0 with scikit-learn 1.7.2. Error of the nearest",
-        "labeled row in %, mean over the samplings. Seconds with one thread are CPU seconds; with",
-        "the default number of threads, seconds of the clock, which are rough where the machine",
-        "has other work, and taken on the sets for judging, on one sampling if a fit takes 0.1 s",
-        "or more. Each learner is fitted once to a few points before it is measured. Short fits",
-        "are repeated for 0.3 s, the libraries taking turns after 0.03 s; the least mean of a",
-        f"turn counts. Seconds and ratios are medians over the first {TIMED} samplings. `>` means",
-        f"stopped at the cap{f', {cap} CPU seconds' if cap else ''}. We chose",
-        "our defaults on the sets for choosing; those for judging had no say. Samplings of a",
-        f"task: {results.samplings()}. Bold: short of our aims, at most {ALLOWED_MEAN} points",
-        f"more in the mean and {ALLOWED_SET:g} on any set, and at least 10 times as fast on",
-        "every set (SCML: 3 times; the others after LMNN, and all stand-ins but SCML's: as fast).",
+        "labeled row in %, mean over the samplings, and CPU seconds. Each learner is fitted once",
+        "to a few points before it is measured. Short fits are repeated for 0.3 s, the libraries",
+        "taking turns after 0.03 s; the least mean of a turn counts. Ratios are medians over the",
+        f"first {TIMED} samplings. `>` means stopped at the cap{f', {caps} s' if caps else ''}.",
+        f"Samplings of a task: {Results(records).samplings()}. Bold: short of our aims, at most",
+        f"{ALLOWED_MEAN} points more in the mean and {ALLOWED_SET:g} on any set, and at least 10",
+        "times as fast on every set (SCML: 3 times; the others after LMNN, and all stand-ins but",
+        "SCML's: as fast).",
         "",
     ]
     for ours, title in TITLES.items():
@@ -131,7 +112,7 @@ def _part(results, title):
         yield from (f"### {title}", "")
         if results.ours == OURS[0]:
             yield from (*summary(results), "")
-        yield f"Error of metric-learn / {results.ours} in %, times faster (one thread; default):"
+        yield f"Error of metric-learn / {results.ours} in %, times faster:"
         yield from ("", *_matrix(results, methods), "")
 
 
@@ -151,76 +132,60 @@ def _matrix(results, methods):
 def _cell(results, place, method):
     ours, theirs, _ = results.errors(place, method)
     errors = " / ".join(f"{e:.1f}" if np.isfinite(e) else "-" for e in (theirs, ours))
-    ratios = [results.ratio(place, method, threads) for threads in (ONE, MANY)]
-    measured = [_limit(ratio) for ratio in ratios if np.isfinite(ratio[0])]
-    return ", ".join([errors, "; ".join(measured)]) if measured else errors
-
-
-def _times(ratio):
-    """Write a ratio with two digits, or all of those before the point."""
-    if not np.isfinite(ratio):
-        return "-"
-    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
+    ratio = results.ratio(place, method)
+    return f"{errors}, {_limit(ratio)}" if np.isfinite(ratio[0]) else errors
 
 
 def summary(results):
     """Return a table with a line per method: mean errors, the worst set, the smallest ratios."""
     lines = [
-        f"| method | sets | Euclidean | metric-learn | {results.ours} | worst set | times faster, "
-        "one thread | default threads |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| method | sets | Euclidean | metric-learn | {results.ours} | worst set | faster |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for method in METHODS:
-        for group in ("choosing", "judging"):
-            names = set(_data.chosen_sets([group]))
-            places = [p for p in results.places(method) if p[0] in names]
-            if places:
-                lines.append(_summary_line(results, method, group, places))
-    return lines
+    return lines + [
+        _summary_line(results, method, places)
+        for method in METHODS
+        if (places := results.places(method))
+    ]
 
 
-def _summary_line(results, method, group, places):
+def _summary_line(results, method, places):
     by_set = defaultdict(list)
     for place in places:
         errors = results.errors(place, method)
         if np.isfinite(errors).all():
             by_set[place[0]].append(errors)
     means = {name: np.mean(errors, axis=0) for name, errors in by_set.items()}
-    about = METHODS[method]
-    label = f"{method} ({about.ours})" if about.ours != method else method
-    label = label if results.ours == OURS[0] else about.theirs
-    speed = " | ".join(_range(results, method, places, threads) for threads in (ONE, MANY))
+    ours_name = METHODS[method].ours
+    label = f"{method} ({ours_name})" if ours_name != method else method
+    speed = _range(results, method, places)
     if not means:
-        return f"| {label} | {group}: none finished | - | - | - | - | {speed} |"
+        return f"| {label} | none finished | - | - | - | - | {speed} |"
     ours, theirs, euclidean = np.mean(list(means.values()), axis=0)
     worst = max(means, key=lambda name: means[name][0] - means[name][1])
     by = means[worst][0] - means[worst][1]
     return (
-        f"| {label} | {len(means)} for {group} | {euclidean:.1f} | {theirs:.1f} | "
+        f"| {label} | {len(means)} | {euclidean:.1f} | {theirs:.1f} | "
         f"{_bold(f'{ours:.1f}', ours - theirs > ALLOWED_MEAN)} | "
         f"{_bold(f'{worst} {by:+.1f}', by > ALLOWED_SET)} | {speed} |"
     )
 
 
-def _range(results, method, places, threads):
+def _range(results, method, places):
     """Write the smallest ratio of seconds, where it was seen, and the largest."""
-    ratios = [(*results.ratio(place, method, threads), place) for place in places]
+    ratios = [(*results.ratio(place, method), place) for place in places]
     finite = sorted((r for r in ratios if np.isfinite(r[0])), key=lambda r: r[0])
     if not finite:
         return "-"
     least, _, (name, rows) = finite[0]
     lowest = f"{_limit(finite[0])} ({name}, {rows})"
-    return f"{_bold(lowest, least < _aim(results, method))} to {_limit(finite[-1])}"
-
-
-def _aim(results, method):
-    """Return how many times as fast we want to be: a stand-in need not be faster than theirs."""
-    aim = METHODS[method].faster
-    return aim if results.ours == OURS[0] or method == "SCML" else 1.0
+    return f"{_bold(lowest, least < METHODS[method].faster)} to {_limit(finite[-1])}"
 
 
 def _limit(ratio):
-    return (">" if ratio[1] else "") + _times(ratio[0])
+    """Write a ratio with two digits, or all of those before the point."""
+    text = f"{ratio[0]:.0f}" if ratio[0] >= 10 else f"{ratio[0]:.2g}"
+    return (">" if ratio[1] else "") + text
 
 
 def _bold(text, beyond):
@@ -234,9 +199,9 @@ def page(records):
 
 def write_section(path, text):
     """Replace our section of a file, or add it at the end."""
-    before, found, after = path.read_text(encoding="utf-8").partition(TITLE + "\n")
+    before, title, after = path.read_text(encoding="utf-8").partition(TITLE + "\n")
     _, more, rest = after.partition("\n## ")
     path.write_text(
-        before.rstrip() + "\n\n" + text + ("\n## " + rest if found and more else ""),
+        before.rstrip() + "\n\n" + text + ("\n## " + rest if title and more else ""),
         encoding="utf-8",
     )

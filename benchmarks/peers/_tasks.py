@@ -43,8 +43,8 @@ def sample(name, rows, seed):
     order = rng.permutation(len(y))
     place = np.empty(len(y), dtype=int)  # of each row among those of its class
     for code in range(len(sizes)):
-        own = order[y[order] == code]
-        place[own] = np.arange(len(own))
+        members = order[y[order] == code]
+        place[members] = np.arange(len(members))
     # The first rows of each class come first, then all classes in step with their sizes.
     rank = np.where(place < SMALLEST_CLASS, -1.0, (place + 0.5) / sizes[y])
     order = order[np.argsort(rank[order], kind="stable")]

@@ -82,14 +82,14 @@ class Fit:
         if self.ended is not None:
             return self.ended
         try:
-            found = {"error": self.task.error(self.model.transform)}
+            record = {"error": self.task.error(self.model.transform)}
         except Exception as error:
             return _failure(error)
         if self.job["seed"] >= TIMED:
-            return found
+            return record
         # While a timer is set, the CPU clock ticks too slowly for short fits.
         seconds, cpu = map(min, zip(*(self.times[1:] or self.times), strict=True))
-        return {**found, "seconds": seconds, "cpu": cpu}
+        return {**record, "seconds": seconds, "cpu": cpu}
 
 
 def _failure(error):

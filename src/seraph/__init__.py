@@ -9,9 +9,16 @@ from typing import TYPE_CHECKING
 from ._utils._version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the table below
-    from . import classic, compat, datasets, metrics, persist, plot, records  # noqa: F401
+    from . import (  # noqa: F401
+        classic,
+        compat,
+        metrics,
+        persist,
+        plot,
+        records,
+        tables,
+    )
     from ._clustering import constrained_agglomerative, constrained_k_means
-    from ._columns._preparer import TablePreparer
     from ._decide._classifier import MetricClassifier
     from ._decide._folds import MarksKFold
     from ._decide._pair_classifier import PairClassifier
@@ -25,6 +32,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from ._seraph import SERAPH
     from ._utils._version import show_versions
     from .persist import load, save
+    from .tables._preparer import TablePreparer
 
 __all__ = [
     "SERAPH",
@@ -51,7 +59,7 @@ __all__ = [
 # Where each name lives.
 _HOMES = {
     "_clustering": ("constrained_agglomerative", "constrained_k_means"),
-    "_columns._preparer": ("TablePreparer",),
+    "tables._preparer": ("TablePreparer",),
     "_decide._classifier": ("MetricClassifier",),
     "_decide._folds": ("MarksKFold",),
     "_decide._pair_classifier": ("PairClassifier",),
@@ -66,12 +74,11 @@ _HOMES = {
     "_utils._version": ("show_versions",),
     "persist": ("load", "save"),
 }
-# What learners return and files hold: found by name, and no one's business otherwise.
+# What learners return and files hold: found by name, but not public.
 _RETURNED = {
     "_learner": ("MahalanobisMetric",),
-    "_kernel": ("KernelMetric",),
 }
-_PACKAGES = ("classic", "compat", "datasets", "metrics", "persist", "plot", "records")
+_PACKAGES = ("classic", "compat", "metrics", "persist", "plot", "records", "tables")
 _HOME_OF = {
     name: home for homes in (_HOMES, _RETURNED) for home, names in homes.items() for name in names
 }

@@ -22,11 +22,6 @@ _ABOVE_MEDIAN = 10.0
 # Correlations below this are zero up to rounding. (Of n independent points of uncorrelated
 # features, they are about 1 / sqrt(n).)
 _UNCORRELATED = 1e-5
-
-
-# Above this mu, the rounding errors of a float32 sum of entropies (a relative 1e-7) can exceed the
-# terms of the labels.
-_LARGE_MU = 1e6
 # Without a prior, kappa is taken to diverge below minus this: at -1e3, probabilities of pairs are
 # 0 or 1 unless a squared distance is within 0.01 of the threshold.
 _STEEP = 1e3
@@ -96,18 +91,15 @@ def warn_of_fit(learner: Any, result: Result, attributes: dict[str, Any]) -> Non
 
 def warn_of_rank_zero(*, lam: float, manifold: float, chosen: bool) -> None:
     """Warn that the learned metric is zero; a `lam` `chosen` from the data is not to blame."""
-    blamed = (("lam", 0.0 if chosen else lam), ("manifold", manifold))
-    weights = " or ".join(name for name, value in blamed if value > 0.0)
-    cause, remedy = "the labels ask for it", "Add dissimilar pairs"
-    if weights:
-        cause = f"{weights} is too large for these labels, or {cause}"
-        remedy = f"Lower {weights}, add dissimilar pairs"
-    elif chosen:
-        cause = "the labels have little to do with the features, or nearly all say similar"
-        remedy = "Check whether a class means unknown, add labels and dissimilar pairs"
+    weights = [("manifold", manifold)] if chosen else [("lam", lam), ("manifold", manifold)]
+    blamed = " or ".join(name for name, value in weights if value > 0.0)
+    cause = "the labels have little to do with the features"
+    remedy = "Check whether a class means unknown"
+    if blamed:
+        cause, remedy = f"{blamed} is too large for these labels", f"Lower {blamed}"
     warn(
         f"The learned metric is zero (rank 0): every distance is 0. Either {cause}, or all points "
-        f"are equal. {remedy}, or give features that vary."
+        f"are equal. {remedy}, add dissimilar pairs, or give features that vary."
     )
 
 
@@ -115,7 +107,7 @@ def _explain_no_convergence(
     learner: Any, result: Result, attributes: dict[str, Any]
 ) -> str | None:
     """Explain why a fit has not converged, or may not have, with a remedy; None if it has."""
-    name, mu, kappa = type(learner).__name__, attributes["mu_"], attributes["kappa_"]
+    name, kappa = type(learner).__name__, attributes["kappa_"]
     iterations = f"{len(result.steps)} iterations, optimality gap {result.gap:.1e}"
     lowest, highest = SCALES
     if (
@@ -131,25 +123,19 @@ def _explain_no_convergence(
             "what the paper reports for lam=0."
         )
     if not result.converged and result.stalled:
-        lower = f", or lower mu={mu:g}, beside which the labels hardly count"
         return (
             f"{name} has not converged to tol={learner.tol:g} ({iterations}): rounding "
             "errors hide what is left to gain, and more iterations do not help. Raise tol, or "
-            f"pass X in float64 if it is not{lower if mu > _LARGE_MU else ''}."
+            "pass X in float64 if it is not."
         )
-    if learner.gamma == 0.0 and (not result.converged or kappa < -_STEEP):
+    at_bound = learner.gamma is not None and not lowest < -kappa < highest
+    is_steep = learner.gamma == 0.0 and (not result.converged or kappa < -_STEEP)
+    if is_steep or (at_bound and not result.converged):
         return (
-            "With gamma=0 the objective may have no maximum: pairs that can be separated drive "
-            f"kappa to minus infinity. The search stopped at kappa = {kappa:.3g} "
-            f"({iterations}). Set gamma > 0."
+            f"The search for kappa stopped at {kappa:.3g} ({iterations}): the full model may have "
+            "no maximum with this gamma, as with gamma=0 if pairs can be separated. Raise gamma "
+            "and scale the features, or set gamma=None."
         )
     if result.converged:
         return None
-    if learner.gamma is not None and not lowest < -kappa < highest:
-        return (
-            f"kappa={kappa:.1e} is at the end of the range that is searched, from "
-            f"-{highest:g} to -{lowest:g}: the full model has not converged. lam, gamma and eta "
-            "do not suit the units of these points. Scale the features, and leave lam at "
-            '"auto"; or set gamma=None.'
-        )
     return f"{name} has not converged ({iterations}). Raise max_iter, or tol, or lam."

@@ -18,9 +18,10 @@ from ._utils._public import publish
 from ._utils._threads import one_blas_thread
 from ._utils._typing import Array
 
-# Rank of the first factor of a solver that adapts it: one row for each labeled point, within these
-# limits. This affects the time of a fit, not its maximum.
-_LEAST_RANK, _MOST_RANK = 20, 100
+# Rank of the first factor of a solver that adapts it: one row for each labeled point, but at most
+# this multiple of the effective rank of the points, and within these limits. This affects the time
+# of a fit, not its maximum.
+_PER_EFFECTIVE, _LEAST_RANK, _MOST_RANK = 3, 20, 100
 # The result of a solver, and the scale of the full model.
 Solution = tuple[solvers.Result, float]
 _OVERFLOW = (
@@ -85,19 +86,10 @@ class _Stopped(Exception):
 class Fit:
     """A problem and the parameters to solve it with, for any weight of the trace.
 
-    Parameters
-    ----------
-    learner : SERAPH
-        Its parameters; they are checked.
-    problem : Problem
-        The terms of the objective.
-    labels : PairLabels
-        The labels of the pairs.
-    dtype : dtype
-        Type of the components.
+    The components that it returns are of the type `dtype`.
     """
 
-    learner: Any
+    learner: Any  # a SERAPH whose parameters are checked
     problem: Problem
     labels: PairLabels
     dtype: np.dtype[Any]
@@ -201,7 +193,9 @@ class _Run:
         else:
             rank = m if cap is None else min(m, cap)
             if cap is None and self.solver.adapts_rank:
-                rank = min(m, max(_LEAST_RANK, min(_MOST_RANK, self.n_labeled)))
+                largest = frame.principal_axes[0][-1]
+                enough = int(_PER_EFFECTIVE * np.trace(frame.covariance) / largest)
+                rank = min(m, max(_LEAST_RANK, min(_MOST_RANK, self.n_labeled, enough)))
             P = frame.start(s * self.learner.eta, rank)
         return to_solver(P, self.problem.like)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,17 +10,17 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.decomposition import KernelPCA
-from sklearn.utils import Tags, check_array
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._learner import MetricLearner, map_points
 from ._marks import Marks, aligned_marks
-from ._points import FLOATS, choose_rows, header, to_memory
+from ._points import choose_rows, header
 from ._seraph import SERAPH
 from ._utils._public import publish
 from ._utils._threads import one_blas_thread
 from ._utils._typing import Array
-from ._utils._validation import as_numbers, check_number, check_seed, shown, two_points
+from ._utils._validation import check_number, check_seed, shown, two_points
 
 # The rows whose median squared distance gives the width of the rbf kernel.
 _ROWS_FOR_WIDTH = 1000
@@ -145,10 +144,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
             The fitted learner.
         """
         learner = self._check_parameters()
-        with as_numbers("X", X):
-            points: Array = check_array(
-                to_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=self, input_name="X"
-            )
+        points = self._check_points(X)
         if self.kernel == "precomputed" and points.shape[0] != points.shape[1]:
             raise ValueError(
                 'With kernel="precomputed", fit takes the kernel values of all pairs of '
@@ -192,10 +188,7 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         ndarray of shape (n_samples, rank)
             The mapped points.
         """
-        check_is_fitted(self)
-        with as_numbers("X", X):
-            points: Array = validate_data(self, to_memory(X), dtype=FLOATS, reset=False)
-        return self._map(points)
+        return self._map(self._check_new_points(X))
 
     def pair_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the probability that the two points of each pair are alike.
@@ -213,16 +206,20 @@ class KernelSERAPH(MetaEstimatorMixin, MetricLearner):
         check_is_fitted(self)
         return self.learner_._probability(self._squared_distances(pairs, X))  # noqa: SLF001
 
-    def get_metric(self) -> KernelMetric:
+    def _distance(self, u: ArrayLike, v: ArrayLike) -> float:
+        points = two_points(u, v, self.n_features_in_)
+        return float(np.linalg.norm(np.subtract(*self._map(points))))
+
+    def get_metric(self) -> Callable[[ArrayLike, ArrayLike], float]:
         """Return the learned distance as a function of two points, for ``metric=``.
 
         Returns
         -------
-        KernelMetric
-            Function of two arrays of shape (n_features,).
+        callable
+            Function of two arrays of shape (n_features,), which can be pickled.
         """
         check_is_fitted(self)
-        return KernelMetric(self)
+        return self._distance
 
     @property
     def _n_features_out(self) -> int:
@@ -280,33 +277,4 @@ def _seen(points: Array, landmarks: Array | None, kernel: Any, *, fit: bool = Fa
     return points[landmarks] if fit and landmarks is not None else points
 
 
-@dataclass(frozen=True)
-class KernelMetric:
-    """Distance between two points under a metric in feature space.
-
-    Parameters
-    ----------
-    model : KernelSERAPH
-        The fitted learner.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seraph import KernelSERAPH
-    >>> X = np.random.default_rng(0).normal(size=(30, 2))
-    >>> y = np.where(np.arange(30) < 10, np.linalg.norm(X, axis=1) > 1, -1)
-    >>> learner = KernelSERAPH().fit(X, y)
-    >>> metric = learner.get_metric()
-    >>> bool(np.isclose(metric(X[0], X[1]), learner.pair_distance(X[None, :2])[0]))
-    True
-    """
-
-    model: KernelSERAPH
-
-    def __call__(self, u: ArrayLike, v: ArrayLike) -> float:
-        """Compute the distance between `u` and `v`."""
-        points = two_points(u, v, self.model.n_features_in_)
-        return float(np.linalg.norm(np.subtract(*self.model._map(points))))  # noqa: SLF001
-
-
-publish(globals(), "seraph", ["KernelMetric", "KernelSERAPH"])
+publish(globals(), "seraph", ["KernelSERAPH"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,16 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._marks import Marks, Rows
-from ._points import FLOATS, check_range, header, is_chunked, is_tensor, map_rows, to_memory
+from ._points import (
+    FLOATS,
+    check_range,
+    check_tensor,
+    header,
+    is_chunked,
+    is_tensor,
+    map_rows,
+    to_memory,
+)
 from ._utils._public import publish
 from ._utils._typing import Array
 from ._utils._validation import as_numbers, two_points
@@ -47,7 +57,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         ndarray of shape (n_pairs,)
             Learned distances.
         """
-        return _compute_lengths(self._check_and_map(pairs, X))
+        return np.sqrt(self._squared_distances(pairs, X))
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -73,12 +83,28 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Z = np.asarray(self.transform(to_memory(X) if is_tensor(X) else X))
         return score_of_distances(Z, labels_to_score(X, len(Z), y, marks))
 
-    def _squared_distances(self, pairs: ArrayLike, X: Any) -> Array:
-        difference = self._check_and_map(pairs, X)
-        return np.einsum("kr,kr->k", difference, difference)
+    def _check_points(self, X: ArrayLike) -> Array:
+        """Check the points to learn from, and return them as an array."""
+        with as_numbers("X", X):
+            points: Array = check_array(
+                to_memory(X),
+                dtype=FLOATS,
+                ensure_min_samples=2,
+                estimator=self,
+                input_name="X",
+            )
+        check_range(points)
+        return points
 
-    def _check_and_map(self, pairs: ArrayLike, X: Any) -> Array:
-        """Check pairs of points, or of rows of `X`, and map their differences."""
+    def _check_new_points(self, X: ArrayLike) -> Array:
+        """Check the points to map, and return them as an array."""
+        check_is_fitted(self)
+        with as_numbers("X", X):
+            points: Array = validate_data(self, to_memory(X), dtype=FLOATS, reset=False)
+        return points
+
+    def _squared_distances(self, pairs: ArrayLike, X: Any) -> Array:
+        """Return the squared distances of pairs of points, or of rows of `X`."""
         check_is_fitted(self)
         pairs = take_pairs(pairs, X)
         with as_numbers("pairs", pairs):
@@ -92,7 +118,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 input_name="pairs",
             )
         check_pairs(points, self.n_features_in_)
-        return self._map_differences(points)
+        difference = self._map_differences(points)
+        return np.einsum("kr,kr->k", difference, difference)
 
     def _map_differences(self, pairs: Array) -> Array:
         """Map the difference of the two points of each pair."""
@@ -128,19 +155,6 @@ class MahalanobisLearner(MetricLearner):
     """
 
     components_: Array
-
-    def _check_points(self, X: ArrayLike) -> Array:
-        """Check the points to learn from, and return them as an array."""
-        with as_numbers("X", X):
-            points: Array = check_array(
-                to_memory(X),
-                dtype=FLOATS,
-                ensure_min_samples=2,
-                estimator=self,
-                input_name="X",
-            )
-        check_range(points)
-        return points
 
     def _set_learned(self, X: ArrayLike, components: Array, **attributes: Any) -> Self:
         """Set all attributes that were learned from `X`, now that nothing can fail any more.
@@ -183,41 +197,16 @@ class MahalanobisLearner(MetricLearner):
         """
         check_is_fitted(self)
         if is_tensor(X):
-            return self._transform_tensor(X)
+            validate_data(self, X, reset=False, skip_check_array=True)
+            points = check_tensor(X, type(self).__name__, least=0)
+            # (A copy: torch takes no negative strides, and warns of read-only memory.)
+            return points @ points.new_tensor(self.components_.copy()).T
         if is_chunked(X):
             with as_numbers("X", X):
                 validate_data(self, header(X), reset=False, skip_check_array=True)
-            return map_rows(X, _Map(self.components_), width=self._n_features_out)
+            function = partial(_map_chunk, components=self.components_)
+            return map_rows(X, function, width=self._n_features_out)
         return map_points(self._check_new_points(X), self.components_)
-
-    def _check_new_points(self, X: ArrayLike) -> Array:
-        """Check the points to map, and return them as an array."""
-        check_is_fitted(self)
-        with as_numbers("X", X):
-            points: Array = validate_data(self, to_memory(X), dtype=FLOATS, reset=False)
-        return points
-
-    def _transform_tensor(self, X: Any) -> Any:
-        """Map a tensor on its own device."""
-        validate_data(self, X, reset=False, skip_check_array=True)
-        if X.ndim != 2 or X.is_complex():
-            raise ValueError(
-                f"X must be a tensor of real numbers with 2 dimensions; got {X.dtype} of shape "
-                f"{tuple(X.shape)}."
-            )
-        points = X if X.is_floating_point() else X.double()
-        if not points.isfinite().all():
-            raise ValueError(
-                f"Input X contains NaN or infinity, which {type(self).__name__} does not accept: "
-                "impute or drop those rows."
-            )
-        import torch
-
-        # (A copy: torch takes no negative strides, and warns of read-only memory.)
-        components = torch.tensor(
-            self.components_.copy(), dtype=points.dtype, device=points.device
-        )
-        return points @ components.T
 
     def get_metric(self) -> MahalanobisMetric:
         """Return the learned distance as a function of two points, for ``metric=``.
@@ -239,11 +228,10 @@ class MahalanobisLearner(MetricLearner):
         Returns
         -------
         ndarray of shape (n_features, n_features)
-            Symmetric positive semi-definite matrix. It has the type of the components, or is
-            float64 where float32 has no room for their squares.
+            Symmetric positive semi-definite matrix of the type of the components.
         """
         check_is_fitted(self)
-        return _multiply_out(self.components_)
+        return self.components_.T @ self.components_
 
     def _map_differences(self, pairs: Array) -> Array:
         return map_points(pairs[:, 0] - pairs[:, 1], self.components_)
@@ -273,50 +261,13 @@ def take_pairs(pairs: ArrayLike, X: Any) -> Any:
     return table[Rows.of(X).require(pairs)]
 
 
-def _multiply_out(P: Array) -> Array:
-    """Return the matrix ``P'P``, in double precision where single would overflow or underflow."""
-    kind, size = np.finfo(P.dtype), float(np.abs(P).max(initial=0.0))
-    is_huge = size > math.sqrt(kind.max / max(1, len(P)))
-    is_tiny = 0.0 < size < math.sqrt(kind.tiny / kind.eps)
-    if P.dtype != np.float64 and (is_huge or is_tiny):
-        return _multiply_out(P.astype(np.float64))
-    if is_huge:
-        raise ValueError(
-            f"The components of the metric are as large as {size:.3g}, and float64 has no room "
-            "for their squares. Use transform or pair_distance; or scale the features, and fit "
-            "again."
+def _map_chunk(chunk: ArrayLike, components: Array) -> Array:
+    """Map a chunk of points of a dask collection."""
+    with as_numbers("X", chunk):
+        points: Array = check_array(
+            to_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
         )
-    return P.T @ P
-
-
-def _compute_lengths(differences: Array) -> Array:
-    """Return the length of each row, also where squares would overflow or vanish."""
-    with np.errstate(over="ignore", under="ignore"):
-        squared: Array = np.einsum("kr,kr->k", differences, differences)
-    kind = np.finfo(squared.dtype)
-    odd = np.flatnonzero((squared < kind.tiny / kind.eps) | ~np.isfinite(squared))
-    lengths = np.sqrt(squared)
-    if len(odd) and differences.shape[1]:
-        rows = differences[odd]
-        sizes = np.abs(rows).max(axis=1)
-        sizes[sizes == 0.0] = 1.0
-        rows = rows / sizes[:, np.newaxis]
-        lengths[odd] = sizes * np.sqrt(np.einsum("kr,kr->k", rows, rows))
-    return lengths
-
-
-@dataclass(frozen=True)
-class _Map:
-    """The learned map as a function of a chunk of points, for dask."""
-
-    components: Array
-
-    def __call__(self, chunk: ArrayLike) -> Array:
-        with as_numbers("X", chunk):
-            points: Array = check_array(
-                to_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
-            )
-        return map_points(points, self.components)
+    return map_points(points, components)
 
 
 @dataclass(frozen=True)

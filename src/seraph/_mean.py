@@ -8,13 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
-from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline
+from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _BaseComposition
 
-from ._learner import MahalanobisLearner, MetricLearner
+from ._learner import MahalanobisLearner
 from ._marks import Marks, PairLabels, aligned_marks
 from ._objective import ROWS
 from ._points import PointSet, read_points, to_memory
@@ -130,25 +129,36 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
             The fitted learner.
         """
         learners, weights = self._check_parameters()
-        labels = cache(lambda n: PairLabels.of(X, n, y, marks, required=False))
+        names = {name for name, _ in learners}
+        if get_config()["enable_metadata_routing"]:  # those of the learners that ask for marks
+            routed = process_routing(self, "fit", marks=marks)
+            names = {name for name in names if "marks" in routed[name].fit}
+        needs = any(getattr(learner, "_needs_labels", False) for _, learner in learners)
+        read_labels = cache(lambda n: PairLabels.of(X, n, y, marks, required=needs))
+        read_classes = cache(lambda n: PairLabels.of(X, n, y, required=False))
         points = read_points(
             X,
             type(self).__name__,
-            labeled=lambda n: np.flatnonzero(labels(n).is_labeled),
+            labeled=lambda n: np.flatnonzero(read_labels(n).is_labeled),
             most=ROWS,
             seed=0,
         )
-        check_components(self.n_components, points.shape[1])
-        y, marks = aligned_marks(X, points.shape[0], y, marks)
-        arguments = self._route_marks(learners, y, marks)
-        fitted = [
-            (name, _fit(learner, X, y, arguments[name], points) if name in arguments else None)
-            for name, learner in learners
-        ]
-        factors = [
-            np.empty((0, points.shape[1])) if learner is None else _factor(name, learner)
-            for name, learner in fitted
-        ]
+        n, n_features = points.shape
+        check_components(self.n_components, n_features)
+        y, marks = aligned_marks(X, n, y, marks)
+        fitted, factors = [], []
+        for name, blank in learners:
+            learner = clone(blank)
+            labels = (read_labels if name in names else read_classes)(n)
+            if isinstance(learner, ClassicLearner):
+                learner = _fit_classic(learner, X, points, labels)
+            elif type(learner) is SERAPH and points.in_memory is None:
+                learner._fit_checked(X, points, labels)  # noqa: SLF001
+            else:
+                given = {"marks": marks} if name in names and marks is not None else {}
+                learner.fit(X, y, **given)
+            fitted.append((name, learner))
+            factors.append(_factor(name, learner, n_features))
         with one_blas_thread():
             return self._average(X, points, fitted, factors, weights)
 
@@ -158,7 +168,14 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
         """Set the mean of the metrics with these factors."""
         variances = np.array([points.frame.total_variance(P) for P in factors])
         is_used = variances > 0.0
-        _warn_of_zero([name for (name, _), used in zip(fitted, is_used, strict=True) if not used])
+        unused = [name for (name, _), used in zip(fitted, is_used, strict=True) if not used]
+        if unused:
+            warn(
+                f"{' and '.join(map(repr, unused))} learned nothing: MeanMetric leaves it out. "
+                "The metric is zero, or there is no label that it can use: add labels and "
+                "dissimilar pairs, or give features that vary. (With no learner left, every "
+                "distance is 0.)"
+            )
         weights = np.where(is_used, weights, 0.0)
         weights /= weights.sum() or 1.0
         total = float(np.square(points.frame.std).sum())
@@ -214,30 +231,29 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
     def _check_parameters(self) -> tuple[Named, Array]:
         """Return the learners that are not dropped, and their weights."""
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
-        learners, reserved = self._all_learners, {*self.get_params(deep=False)}
+        learners: Any = self._all_learners
         try:
-            names = [name for name, _ in learners if "__" not in name and name not in reserved]
-        except (TypeError, ValueError):  # not pairs
-            names = []
-        if not (isinstance(learners, list) and learners and len({*names}) == len(learners)):
+            names = [name for name, _ in learners]
+            self._validate_names(names)
+            for name, learner in learners:
+                is_learner = hasattr(learner, "fit") and not isinstance(learner, type)
+                if not (is_learner or _is_dropped(learner)):
+                    raise ValueError(f"{name!r} is not a learner.")
+        except (TypeError, ValueError) as error:
             raise ValueError(
                 "learners must be a list of pairs (name, learner), such as "
-                '[("seraph", SERAPH()), ("plain", Euclidean())]; names must differ from each '
-                f"other and from {', '.join(sorted(reserved))}, and have no '__' in them; got "
-                f"{shown(learners)}."
-            )
-        weights: Any = np.ones(len(learners)) if self.weights is None else self.weights
-        if np.shape(weights) != (len(learners),):
+                f'[("seraph", SERAPH()), ("plain", Euclidean())]; got {shown(learners)}: {error}'
+            ) from error
+        shares: Any = np.ones(len(names)) if self.weights is None else self.weights
+        if np.shape(shares) != (len(names),):
             raise ValueError(
-                f"weights must be {len(learners)} numbers, one for each of the learners; got "
-                f"{shown(self.weights)}."
+                f"weights must be {len(names)} numbers, one for each of the learners; got "
+                f"{shown(shares)}."
             )
-        for weight in weights:
-            check_number("each of weights", weight, low=0)
+        for share in shares:
+            check_number("each of weights", share, low=0)
         kept = [k for k, (_, learner) in enumerate(learners) if not _is_dropped(learner)]
-        for k in kept:
-            _check_learner(*learners[k])
-        weights = np.array(weights, dtype=np.float64)[kept]
+        weights = np.array(shares, dtype=np.float64)[kept]
         if not weights.any():
             raise ValueError(
                 "learners and weights leave nothing to average: all learners are dropped or have "
@@ -245,80 +261,39 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
             )
         return [learners[k] for k in kept], weights
 
-    def _route_marks(
-        self, learners: Named, y: ArrayLike | None, marks: Marks | None
-    ) -> dict[str, dict[str, Any]]:
-        """Return further arguments of the fits; none for a learner that has nothing to use."""
-        if get_config()["enable_metadata_routing"]:
-            routed = process_routing(self, "fit", marks=marks)
-            arguments = {name: dict(routed[name].fit) for name, _ in learners}
-        else:
-            arguments = {name: {} if marks is None else {"marks": marks} for name, _ in learners}
-        for name, learner in learners:
-            if "marks" in arguments[name] and isinstance(learner, ClassicLearner):
-                usable = _usable(learner, arguments[name]["marks"])
-                arguments[name]["marks"] = usable
-                if usable is None and y is None:
-                    del arguments[name]
-        return arguments
-
 
 def _is_dropped(learner: Any) -> bool:
     return learner is None or (isinstance(learner, str) and learner == "drop")
 
 
-def _check_learner(name: str, learner: Any) -> None:
-    """Refuse what cannot be fitted, or is known to have no matrix."""
-    if isinstance(learner, type) or not hasattr(learner, "fit"):
-        raise ValueError(
-            f"learners: {name!r} must be a learner, such as SERAPH(), or None to leave it out; "
-            f"got {shown(learner)}."
-        )
-    without = (MetricLearner, MetaEstimatorMixin, Pipeline)
-    if isinstance(learner, without) and not hasattr(learner, "get_mahalanobis_matrix"):
-        raise _no_matrix(name, learner)
+def _fit_classic(learner: Any, X: Any, points: PointSet, labels: PairLabels) -> Any:
+    """Fit a learner to what was read; return None if there is no label that it can use.
 
-
-def _no_matrix(name: str, learner: Any) -> ValueError:
-    advice = "Use a learner of a Mahalanobis distance, such as SERAPH or those of seraph.classic."
-    if isinstance(learner, Pipeline):
-        advice = (
-            "Put its other steps before the mean: make_pipeline(StandardScaler(), MeanMetric())."
-        )
-    return ValueError(
-        f"learners: {name!r}, a {type(learner).__name__}, has no matrix to average, neither "
-        f"get_mahalanobis_matrix() nor components_. {advice}"
-    )
-
-
-def _usable(learner: ClassicLearner, marks: Marks) -> Marks | None:
-    """Return the marks that a classic learner can use; None if there are none."""
-    sure = (marks.labels == 0.0) | (marks.labels == 1.0)
-    triplets = marks.triplets[: None if learner._uses_triplets else 0]  # noqa: SLF001
-    if not (sure.any() or len(triplets)):
+    It uses sure pairs alone, and of a dask collection the rows in memory.
+    """
+    usable = labels.sure(triplets=learner._uses_triplets)  # noqa: SLF001
+    rows: Any = slice(None) if points.in_memory is None else points.in_memory
+    if points.in_memory is not None:
+        usable = usable.among(rows) or PairLabels.make(len(rows), required=False)
+    if learner._needs_labels and not (usable.n_labeled or len(usable.triplets)):  # noqa: SLF001
         return None
-    return Marks(marks.pairs[sure], marks.labels[sure], triplets=triplets, rows=len(marks))
+    return learner._fit_checked(X, to_memory(points.take(rows)), usable)  # noqa: SLF001
 
 
-def _factor(name: str, learner: Any) -> Array:
-    """Return a matrix P with ``P'P`` the metric of a fitted learner."""
-    P = getattr(learner, "components_", None)
+def _factor(name: str, learner: Any, n_features: int) -> Array:
+    """Return a matrix P with ``P'P`` the metric of a fitted learner; without rows for None."""
+    P = np.empty((0, n_features)) if learner is None else getattr(learner, "components_", None)
     if P is not None:
         return np.asarray(P, dtype=np.float64)
     if not hasattr(learner, "get_mahalanobis_matrix"):
-        raise _no_matrix(name, learner)
+        raise ValueError(
+            f"learners: {name!r}, a {type(learner).__name__}, has no matrix to average, neither "
+            "get_mahalanobis_matrix() nor components_. Use a learner of a Mahalanobis distance, "
+            "such as SERAPH or those of seraph.classic. The other steps of a pipeline come before "
+            "the mean: make_pipeline(StandardScaler(), MeanMetric())."
+        )
     values, vectors = eigh(np.asarray(learner.get_mahalanobis_matrix(), dtype=np.float64))
     return (vectors * np.sqrt(np.maximum(values, 0.0))).T
-
-
-def _fit(learner: Any, X: Any, y: Any, arguments: dict[str, Any], points: PointSet) -> Any:
-    """Fit a copy of a learner; a classic one gets the rows of a dask collection in memory."""
-    rows = points.in_memory
-    if rows is not None and not isinstance(learner, SERAPH):
-        X, y = points.take(rows), None if y is None else np.asarray(to_memory(y))[rows]
-        if arguments.get("marks") is not None:
-            arguments = arguments | {"marks": arguments["marks"][rows]}
-    return clone(learner).fit(X, y, **arguments)
 
 
 def _orthogonal_rows(P: Array) -> Array:
@@ -328,15 +303,6 @@ def _orthogonal_rows(P: Array) -> Array:
     _, lengths, rows = svd(P)
     kept = lengths > lengths.max(initial=0.0) * max(P.shape) * np.finfo(P.dtype).eps
     return lengths[kept, np.newaxis] * rows[kept]
-
-
-def _warn_of_zero(names: list[str]) -> None:
-    if names:
-        warn(
-            f"{' and '.join(map(repr, names))} learned nothing, and MeanMetric leaves it out. The "
-            "metric is zero, or there is no label that it can use: add labels and dissimilar "
-            "pairs, or give features that vary. (With no learner left, every distance is 0.)"
-        )
 
 
 publish(globals(), "seraph", ["MeanMetric"])

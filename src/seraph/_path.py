@@ -129,12 +129,12 @@ def seraph_path(
 
 def _check_lams(lams: ArrayLike) -> Array:
     try:
-        weights = np.unique(np.asarray(lams, dtype=np.float64).ravel())[::-1]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"lams must hold numbers; got {shown(lams)}.") from error
-    if len(weights) == 0 or not np.all(np.isfinite(weights)) or weights[-1] <= 0.0:
+        weights = np.unique(np.asarray(lams, dtype=np.float64))[::-1]
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if not (len(weights) and np.isfinite(weights).all() and weights[-1] > 0.0):
         raise ValueError(
-            f"lams must hold positive finite weights, at least one; got {shown(np.asarray(lams))}."
+            f"lams must hold positive finite numbers, at least one; got {shown(lams)}."
         )
     return weights
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -17,8 +17,8 @@ from ._learner import MahalanobisLearner
 from ._marks import Marks, PairLabels
 from ._objective import ROWS, Problem
 from ._pairs import probability
-from ._points import Frame, is_chunked, read_points
-from ._solvers import SOLVERS, Solver
+from ._points import Frame, PointSet, choose_rows, is_chunked, read_points
+from ._solvers import SOLVERS
 from ._utils._public import publish
 from ._utils._threads import one_blas_thread
 from ._utils._typing import Array
@@ -28,7 +28,6 @@ from ._utils._validation import (
     check_n_jobs,
     check_number,
     check_seed,
-    check_verbose,
     shown,
 )
 
@@ -163,9 +162,9 @@ class SERAPH(MahalanobisLearner):
     >>> from seraph import SERAPH
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> some = np.full(len(y), -1)
-    >>> some[::15] = y[::15]  # 12 labels, 166 unlabeled rows
-    >>> learner = SERAPH().fit(X, some)
+    >>> labels = np.full(len(y), -1)
+    >>> labels[::15] = y[::15]  # 12 labels, 166 unlabeled rows
+    >>> learner = SERAPH().fit(X, labels)
     >>> learner.transform(X).shape
     (178, 2)
     >>> p = learner.pair_proba([[X[0], X[1]], [X[0], X[-1]]])
@@ -173,6 +172,7 @@ class SERAPH(MahalanobisLearner):
     True
     """
 
+    _needs_labels = True
     mu_: float
     lam_: float
     eta_: float
@@ -269,36 +269,49 @@ class SERAPH(MahalanobisLearner):
         warn_of_scales(fit.problem.frame, getattr(X, "columns", None))
         return self._learn(X, fit)
 
+    def _fit_checked(self, X: Any, points: PointSet, labels: PairLabels) -> Self:
+        """Learn from the points and labels of a table in memory; see `fit`."""
+        self._check_parameters(X)
+        warn_of_scales(points.frame, getattr(X, "columns", None))
+        most = np.inf if self.unlabeled_pairs == "all" else ROWS
+        sampled = choose_rows(points.shape[0], most, self.random_state)
+        return self._learn(X, self._choose_pairs(replace(points, sampled=sampled), labels))
+
     def _learn(self, X: Any, fit: Fit) -> Self:
         """Run the solver, and set all attributes."""
-        result, s = fit.run(self.lam, self._previous(fit.problem.frame))
+        start = self._previous(fit.problem.frame) if self.warm_start else None
+        result, s = fit.run(self.lam, start)
         components, attributes = fit.components(result, s), fit.attributes(result, s)
         warn_of_fit(self, result, attributes)
         return self._set_learned(X, components, **attributes)
 
     def _prepare(self, X: Any, y: Any, marks: Marks | None, graph: Any) -> Fit:
         """Check the input, and choose the pairs to sum."""
-        solver = self._check_parameters(X)
+        self._check_parameters(X)
         read_labels = cache(lambda n: PairLabels.of(X, n, y, marks))
         points = read_points(
             X,
             type(self).__name__,
             labeled=lambda n: np.flatnonzero(read_labels(n).is_labeled),
-            most=ROWS if self.unlabeled_pairs != "all" else np.inf,
+            most=np.inf if self.unlabeled_pairs == "all" else ROWS,
             seed=self.random_state,
         )
-        labels = read_labels(points.shape[0])
+        return self._choose_pairs(points, read_labels(points.shape[0]), graph)
+
+    def _choose_pairs(self, points: PointSet, labels: PairLabels, graph: Any = None) -> Fit:
+        """Check labels and points against the parameters, and choose the pairs to sum."""
         if self.n_components is not None and self.n_components > points.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
         warn_of_labels(labels)
+        rescales = SOLVERS[self.solver].rescales
         with one_blas_thread():
             problem = Problem.make(
                 points,
                 labels,
-                frame=points.frame if solver.rescales else points.frame.without_unit(),
+                frame=points.frame if rescales else points.frame.without_unit(),
                 mu=self.mu,
                 eta=self.eta,
                 manifold=self.manifold,
@@ -315,7 +328,7 @@ class SERAPH(MahalanobisLearner):
         There is no warm start from other features, or from the zero metric, a local maximum with
         the entropy.
         """
-        start: Array | None = getattr(self, "components_", None) if self.warm_start else None
+        start: Array | None = getattr(self, "components_", None)
         if start is None or len(start) == 0 or start.shape[1] != len(frame.mean):
             return None
         return np.sqrt(-self.kappa_) * start if self.gamma is None else start
@@ -342,27 +355,23 @@ class SERAPH(MahalanobisLearner):
         kind = squared.dtype.type
         return probability(kind(-self.kappa_) * (squared - kind(self.eta_)))
 
-    def _check_parameters(self, X: Any) -> Solver:
-        """Refuse parameters that are wrong or do not go together; return the solver."""
+    def _check_parameters(self, X: Any) -> None:
+        """Refuse parameters that are wrong or do not go together."""
         for name in ("mu", "lam"):
             check_number(name, getattr(self, name), low=0, instead="auto")
         for name in ("eta", "manifold", "tol"):
             check_number(name, getattr(self, name), low=0)
         check_number("max_iter", self.max_iter, low=1, integer=True)
+        pairs = self.unlabeled_pairs
+        check_number("unlabeled_pairs", pairs, low=1, integer=True, instead=("auto", "all"))
         check_number("gamma", self.gamma, low=0, instead=None)
         check_number("n_components", self.n_components, low=1, integer=True, instead=None)
         check_choice("solver", self.solver, tuple(SOLVERS))
         check_flag("warm_start", self.warm_start)
-        check_verbose(self.verbose)
+        if not isinstance(self.verbose, bool | np.bool_):
+            check_number("verbose", self.verbose, low=0, integer=True)
         check_n_jobs(self.n_jobs)
         check_seed(self.random_state)
-        pairs = self.unlabeled_pairs
-        is_number = isinstance(pairs, Integral) and not isinstance(pairs, bool) and pairs >= 1
-        if not (is_number or (isinstance(pairs, str) and pairs in ("auto", "all"))):
-            raise ValueError(
-                'unlabeled_pairs must be "auto", "all" or a number of partners of each row (a '
-                f"whole number of at least 1); got {shown(pairs)}."
-            )
         if self.callback is not None and not callable(self.callback):
             raise ValueError(
                 "callback must be a function of one argument, or None; got "
@@ -372,13 +381,12 @@ class SERAPH(MahalanobisLearner):
         if self.n_components is not None and not solver.adapts_rank:
             raise ValueError(
                 f"n_components={self.n_components} caps the rank, which solver={self.solver!r} "
-                f"cannot do: use {_names(lambda solver: solver.adapts_rank)}."
+                'cannot do: use solver="auto".'
             )
         if self.gamma is not None and not solver.finds_scale:
             raise ValueError(
                 f"gamma={self.gamma} asks for the full model (6), whose kappa "
-                f"solver={self.solver!r} cannot find: use "
-                f"{_names(lambda solver: solver.finds_scale)}; or gamma=None."
+                f'solver={self.solver!r} cannot find: use solver="auto", or gamma=None.'
             )
         if self.manifold > 0.0 and is_chunked(X):
             raise ValueError(
@@ -386,13 +394,6 @@ class SERAPH(MahalanobisLearner):
                 "cannot be found across the chunks of a dask collection: set manifold=0, or pass "
                 "X.compute() if it fits in memory."
             )
-        return solver
-
-
-def _names(is_able: Callable[[Solver], bool]) -> str:
-    """List the solvers that are able to do something, for a message."""
-    *others, last = [f'"{name}"' for name, solver in SOLVERS.items() if is_able(solver)]
-    return f"solver={', '.join(others)} or {last}"
 
 
 publish(globals(), "seraph", ["SERAPH"])

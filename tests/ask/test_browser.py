@@ -10,7 +10,7 @@ import pytest
 from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
 from seraph._apps.ask._things import RowThings
 from tests.helpers.ask import clusters, served, session
-from tests.helpers.browser import KEYS, answer, expect, expect_answers, key_of, shot
+from tests.helpers.browser import KEYS, answer, expect, expect_answers, shot
 
 X, y = clusters(40)
 PHONE = {"width": 375, "height": 740}
@@ -46,6 +46,17 @@ def test_cells_that_differ_are_marked_and_escaped(rows, open_page):
     )
     assert page.evaluate(parts, ["John Smith", "Jon Smith"]) == 3
     assert page.evaluate(parts, ["Roe deer", "Gray seal"]) == 1  # two letters are common by chance
+    words = [f"word{k}" for k in range(300)]
+    marks = (
+        "([a, b]) => import('./static/cells.js').then(m => m.marked(['', a, null], ['', b, null])"
+        ".filter(n => n.nodeType).map(n => n.textContent))"
+    )
+    other = " ".join(words).replace("word250", "another")
+    assert page.evaluate(marks, [" ".join(words), other]) == ["word250 "]  # not cut off
+    missing = (
+        "m => [m.difference(['', 'Ann', null], ['', '', null]), m.plain(['', ''])[0].innerText]"
+    )
+    assert page.evaluate(f"import('./static/cells.js').then({missing})") == ["", "missing"]
     assert not city.get_attribute("class")
     gap = abs(np.subtract(*[int(text) for text in year.locator("td").all_text_contents()])) / 11.5
     wanted = "" if gap < 0.1 else "near" if gap < 0.5 else "apart" if gap < 1.5 else "far"
@@ -55,16 +66,12 @@ def test_cells_that_differ_are_marked_and_escaped(rows, open_page):
     shot(page, "rows")
 
 
-def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
+def test_a_past_answer_is_corrected(rows, open_page):
     opened, client = rows
     page = open_page(client.address)
     while len(opened.file.answers) < 2:
         answer(page, 1, y)
-    n, skipped = len(opened.file.answers), key_of(page)
-    page.keyboard.press("s")
-    expect(page.locator("#said")).to_have_text("The question comes back later.")
-    assert key_of(page) != skipped
-    old = opened.file.answers[0]
+    n, old = len(opened.file.answers), opened.file.answers[0]
     page.locator("#past summary").click()
     expect(page.locator("#past-list li")).to_have_count(n)
     page.locator("#past-list button").last.click()
@@ -84,51 +91,20 @@ def test_a_question_is_put_off_and_a_past_answer_is_corrected(rows, open_page):
 
 def test_answers_that_look_wrong_are_listed_side_by_side_and_asked_again(tmp_path, ask):
     ids, path = [f"row {k}" for k in range(40)], tmp_path / "answers.csv"
-    with AnswerFile(path, ids, PairFormat()) as file:
-        for rows, value in (((0, 3), True), ((3, 6), True), ((0, 6), False), ((1, 2), False)):
-            file.add(Answer(rows, value))
+    file = AnswerFile(path, ids, PairFormat())
+    for k in range(10):
+        file.add(Answer((k, k + 3), True))
+        file.add(Answer((k, k + 4), False))
+    file.add(Answer((20, 23), False))  # a slip
     opened, _, page = ask(X, things=RowThings(ids, CELLS))
     assert opened.wait()
     page.locator("#doubted").click()
-    expect(page.locator("#doubted")).to_have_text("3 answers look wrong")
-    first = page.locator("#doubt-list > li").first
-    expect(first.locator("p")).to_have_text("You said different, which contradicts others.")
-    assert first.locator("thead th").all_text_contents() == ["row 0", "row 6"]
+    listed = page.locator("#doubt-list > li", has_text="row 20")
+    expect(listed.locator("p")).to_have_text("You said different, unlike the others.")
+    assert listed.locator("thead th").all_text_contents() == ["row 20", "row 23"]
     shot(page, "doubts")
     page.locator("#again").click()
     expect(page.locator("#before-this")).to_be_visible()
-    page.wait_for_function(
-        "fetch('state').then(r => r.json()).then(s => s.question.key === '0-6')"
-    )
-
-
-def test_what_another_tab_took_back_is_not_said_to_be_taken_back_here(rows, open_page):
-    opened, client = rows
-    page = open_page(client.address)
-    answer(page, 1, y)
-    page.route("**/state", lambda route: None)  # it does not hear of the other tab
-    opened.undo(len(opened.file.answers))
-    page.keyboard.press("u")
-    expect(page.locator("#problem")).to_contain_text("in another tab")
-    expect(page.locator("#said")).to_have_text("")
-
-
-def test_a_late_look_at_the_state_does_not_bring_an_old_question_back(rows, open_page):
-    _, client = rows
-    page = open_page(client.address)
-    held = []
-    page.route("**/state", lambda route: held.append(route))
-    while not held:
-        page.wait_for_timeout(10)
-    old = held[0].fetch()
-    page.keyboard.press("s")
-    expect(page.locator("#said")).to_have_text("The question comes back later.")
-    shown = page.locator("#things").inner_text()
-    with page.expect_response("**/state"):
-        held[0].fulfill(response=old)
-    page.wait_for_timeout(100)
-    assert page.locator("#things").inner_text() == shown
-    page.unroute("**/state")
 
 
 def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
@@ -137,7 +113,7 @@ def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
     while len(opened.file.answers) < 44:
         assert opened.wait()  # so that the questions do not depend on how fast it learns
         answer(page, 1, y)
-    expect(page.locator("#learned")).to_have_text(re.compile(r"0\.\d\d|1\.00"))
+    expect(page.locator("#first")).to_have_text(re.compile(r"0\.\d\d|1\.00"))
     expect(page.locator("#advice")).to_contain_text("95 % interval")
     expect(page.locator("#advice")).to_contain_text(re.compile("better|open|as good as"))
     expect(page.locator("#counts")).to_contain_text("answers:")
@@ -186,64 +162,6 @@ def _changed(page, before):
       return now !== before && now;
     }"""
     return page.wait_for_function(look, arg=before).json_value()
-
-
-@pytest.mark.parametrize(("scheme", "least"), [("light", 1.8), ("dark", 3.0)])
-def test_every_dot_of_the_map_stands_out(rows, open_page, scheme, least):
-    """Also the small dots, of the rows that nobody was asked about."""
-    page = open_page(rows[1].address, color_scheme=scheme, reduced_motion="reduce")
-    dots, ground = page.evaluate(
-        """async (groups) => {
-          const { PointMap } = await import("./static/map.js");
-          const canvas = document.getElementById("map").cloneNode();
-          document.getElementById("map").replaceWith(canvas);  // nobody else draws on it
-          const places = groups.map((_, k) => [k / 5 - 0.8, 0]);
-          const data = { rows: groups.map((_, k) => k), groups, pairs: [], before: places };
-          new PointMap(canvas, () => {}).update({ ...data, after: places });
-          const side = 0.44 * Math.min(canvas.clientWidth, canvas.clientHeight);
-          let dots = [];
-          for (let turn = 0; turn < 200 && !dots.some((dot) => dot[3]); turn++) {
-            await new Promise((done) => setTimeout(done, 100));
-            const scale = canvas.width / canvas.clientWidth;
-            const y = scale * canvas.clientHeight / 2;
-            const line = canvas.getContext("2d").getImageData(0, y, canvas.width, 1).data;
-            dots = places.map(([x]) => {
-              const at = 4 * Math.floor(scale * (canvas.clientWidth / 2 + side * x));
-              return [...line.slice(at, at + 4)];
-            });
-          }
-          return [dots, getComputedStyle(canvas).backgroundColor.match(/\\d+/g).map(Number)];
-        }""",
-        [*range(8), -1],
-    )
-
-    def light(rgb):
-        shares = np.array(rgb) / 255
-        parts = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
-        return parts @ [0.2126, 0.7152, 0.0722] + 0.05
-
-    for *rgb, alpha in dots:
-        seen = [alpha / 255 * c + (1 - alpha / 255) * g for c, g in zip(rgb, ground, strict=True)]
-        low, high = sorted([light(seen), light(ground)])
-        assert high / low >= least
-
-
-def test_the_chart_is_drawn_again_when_its_box_changes(rows, open_page):
-    opened, client = rows
-    while len(opened.file.answers) < 44:
-        assert opened.wait()
-        key = opened.state()["question"]["key"]
-        i, j = map(int, key.split("-"))
-        opened.answer(key, "same" if y[i] == y[j] else "different")
-    assert opened.wait()
-    page = open_page(client.address)
-    expect(page.locator("#chart svg")).to_be_visible()
-    page.route("**/state", lambda route: None)  # nothing else draws it
-    page.set_viewport_size({"width": 620, "height": 800})
-    page.wait_for_function(
-        "() => { const box = document.getElementById('chart');"
-        " return box.querySelector('svg').viewBox.baseVal.width === box.clientWidth; }"
-    )
 
 
 def test_all_columns_of_two_rows_are_in_sight_above_the_answers(ask):
@@ -302,17 +220,6 @@ def test_the_keyboard_reaches_everything_in_order(rows, open_page):
     assert page.evaluate("document.activeElement.id") == "question"
 
 
-def test_everything_has_a_name_for_screen_readers(rows, open_page):
-    page = open_page(rows[1].address)
-    for role in ("button", "link", "img"):
-        for node in page.get_by_role(role).all():
-            label = node.get_attribute("aria-label") or node.text_content() or ""
-            by = node.get_attribute("aria-labelledby")
-            assert label.strip() or by or node.get_attribute("alt"), node
-    assert page.locator("h1:visible").count() == 1
-    assert page.locator("html").get_attribute("lang") == "en"
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_shows_all_without_scrolling_sideways(rows, open_page, scheme):
     page = open_page(rows[1].address, color_scheme=scheme, reduced_motion="reduce")
@@ -322,9 +229,6 @@ def test_a_phone_shows_all_without_scrolling_sideways(rows, open_page, scheme):
         button = page.get_by_role("button", name=re.compile(f"^{name}"))
         expect(button).to_be_in_viewport()
         assert button.bounding_box()["height"] >= 44
-    skip, undo = (page.locator(name).bounding_box() for name in ("#skip", "#undo"))
-    assert skip["y"] == undo["y"]
-    assert skip["height"] < 44  # its words stay on one line
     assert _contrast_of_everything(page) >= 4.5
     shot(page, f"phone-{scheme}")
 
@@ -362,14 +266,6 @@ def _contrast_of_everything(page):
     )
 
 
-def test_a_phone_on_its_side_shows_the_buttons(rows, open_page):
-    page = open_page(rows[1].address)
-    page.set_viewport_size({"width": 740, "height": 360})
-    for name in ("Different", "Unsure", "Same"):
-        expect(page.get_by_role("button", name=re.compile(f"^{name}"))).to_be_in_viewport(ratio=1)
-    shot(page, "phone-landscape")
-
-
 def test_keys_answer_with_caps_lock_and_not_where_they_mean_something_else(rows, open_page):
     opened, client = rows
     page = open_page(client.address)
@@ -385,23 +281,6 @@ def test_keys_answer_with_caps_lock_and_not_where_they_mean_something_else(rows,
     expect(page.locator("#advice")).to_have_attribute("role", "status")
 
 
-def test_the_nearest_rows_are_named_and_say_where_they_are_cut(ask):
-    columns = {name: [f"{name} {k}" for k in range(40)] for name in "abcdef"} | {"b": [""] * 40}
-    things = RowThings([f"row {k}" for k in range(40)], columns)
-    *_, page = ask(X, things=things)
-    answer(page, 8, y)
-    page.get_by_role("button", name="Finish").click()
-    boxes = page.locator("#nearest span")
-    expect(boxes).to_have_count(11)
-    name, *lines, rest = boxes.first.locator("b, small").all_text_contents()
-    row = name.removeprefix("row ")
-    assert lines == [f"{column}: {column} {row}" for column in "acde"]
-    assert rest == "and 1 more"
-    # Side by side; at one moment, because what comes above may move them.
-    tops = boxes.evaluate_all("all => all.map((node) => node.getBoundingClientRect().top)")
-    assert len(set(tops[1:6])) == 1
-
-
 def test_a_message_stays_while_it_is_true(rows, open_page, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -410,11 +289,11 @@ def test_a_message_stays_while_it_is_true(rows, open_page, monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
         page.keyboard.press("ArrowLeft")
-        expect(page.locator("#problem")).to_contain_text("The disk is full")
+        expect(page.locator("#problem")).to_contain_text("No space left")
         with page.expect_response("**/state"):
             pass
         page.wait_for_timeout(100)
-        expect(page.locator("#problem")).to_contain_text("The disk is full")
+        expect(page.locator("#problem")).to_contain_text("No space left")
     page.keyboard.press("ArrowLeft")
     expect(page.locator("#problem")).to_be_hidden()
     open_page.faults[:] = [text for text in open_page.faults if "507" not in text]

@@ -1,17 +1,11 @@
 """``seraph ask`` as people use it: the command in a process of its own, the page in Chromium."""
 
-import json
-import os
 import re
 import shlex
 import signal
-import stat
 import subprocess
 import sys
-import time
 from pathlib import Path
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import numpy as np
 import pandas as pd
@@ -19,8 +13,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from seraph import load
-from seraph._apps.ask._finish import Finish
-from tests.helpers.ask import clusters, served, session
+from tests.helpers.ask import clusters
 from tests.helpers.browser import answer, expect, expect_answers, key_of, shot
 from tests.helpers.command import seraph
 
@@ -50,15 +43,13 @@ PHOTOS = "photos.csv --id file --show photos"
 class Command:
     """``seraph ask`` in a process of its own; inside ``with``, it runs."""
 
-    def __init__(self, folder, arguments, *, browser=None):
-        own = ["--no-browser"] if browser is None else []
+    def __init__(self, folder, arguments):
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "seraph", "ask", *shlex.split(arguments), *own],
+            [sys.executable, "-m", "seraph", "ask", *shlex.split(arguments), "--no-browser"],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            env=os.environ | ({} if browser is None else {"BROWSER": browser}),
         )
         self.said = ""
         while not self.said.splitlines()[-1:] or not self.address.startswith("http://"):
@@ -82,8 +73,18 @@ class Command:
             self.end(signal.SIGKILL)
 
 
+def check_report(page, address, photos):
+    """The report opens, and gives its pictures."""
+    report = page.evaluate("fetch('file/report').then(r => r.text())")
+    assert report == (photos / "answers.html").read_text()
+    report = page.context.new_page()
+    report.goto(address + "file/report")
+    expect(report.locator("img, svg").first).to_be_visible()
+    report.close()
+
+
 @pytest.mark.slow
-def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypatch):
+def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page):
     with Command(photos, PHOTOS) as first:
         assert "40 rows, 1 of them without a file" in first.said
         page = open_page(first.address)
@@ -132,56 +133,19 @@ def test_a_whole_session_that_is_killed_and_goes_on(photos, open_page, monkeypat
         expect_answers(page, len(kept))
         answer(page, 16 - len(kept), y)
         page.get_by_role("button", name="Finish").click()
-        page.get_by_role("button", name="Cancel").click()
-        expect(page.locator("#end-status")).to_contain_text("Canceled.")
-        page.get_by_role("button", name="Go on asking").click()
-        page.get_by_role("button", name="Finish").click()
         expect(page.locator("#get-model")).to_be_visible(timeout=600_000)
-        expect(page.locator("#nearest :is(img, span)")).to_have_count(11)  # one has no picture
         shot(page, "end")
         line = page.locator("#command").text_content()
         with page.expect_download() as saved:
             page.locator("#get-model").click()
-        model = photos / "downloaded.skops"
-        saved.value.save_as(model)
+        assert Path(saved.value.path()).read_bytes() == (photos / "answers.skops").read_bytes()
         assert (photos / "answers.html").read_text().startswith("<!doctype html>")
-        report = page.evaluate("fetch('file/report').then(r => r.text())")
-        assert report == (photos / "answers.html").read_text()
-        _download_all(page, second.address + "file/report")
+        check_report(page, second.address, photos)
         page.get_by_role("button", name="Go on asking").click()
         expect(page.locator("#things img")).to_have_count(2)
         page.close()
         out = second.end()
     assert f"16 answers in answers.csv. Learn from them: {line}" in out
-    _same_model_again(photos, line, model, monkeypatch)
-
-
-def _download_all(page, address):
-    """Every link of the report gives its file, although the page may do nothing else."""
-    shown = page.context.new_page()
-    shown.goto(address)
-    links = shown.locator("a[download]").all()
-    assert len(links) == 5
-    for link in links:
-        with shown.expect_download() as saved:
-            link.click()
-        content = Path(saved.value.path()).read_bytes()
-        assert saved.value.suggested_filename == link.get_attribute("download")
-        if saved.value.suggested_filename.endswith(".png"):
-            assert content.startswith(b"\x89PNG")
-        else:
-            assert json.loads(content)["seraph"]
-    shown.close()
-
-
-def _same_model_again(photos, line, model, monkeypatch):
-    """The line that the page showed makes the model that it offered."""
-    (photos / "answers.skops").unlink()
-    monkeypatch.chdir(photos)
-    assert seraph(*shlex.split(line)[1:]).code == 0
-    ours, theirs = load(model), load(photos / "answers.skops")
-    assert np.array_equal(ours[-1].components_, theirs[-1].components_)
-    assert ours[-1].n_similar_ + ours[-1].n_dissimilar_ == 16
 
 
 # Tables as they are
@@ -204,55 +168,13 @@ def test_a_table_with_holes_is_learned_from_in_full_and_the_page_says_so(tables,
         page = open_page(command.address)
         page.locator("#features summary").click()
         panel = page.locator("#features dl")
-        said = dict(
-            zip(
-                panel.locator("dt").all_text_contents(),
-                panel.locator("dd").all_text_contents(),
-                strict=True,
-            )
-        )
-        assert said == {  # each column once for each use
-            "numbers": "a, b, c, d",
-            "missing: filled in by the median": "a (1), b (1), c (1), d (1)",
-            "categories": "kind",
-            "missing: a category of its own": "kind (1)",
-            "features in all": "8",
-        }
+        expect(panel).to_contain_text("filled in by the median")
+        expect(panel).to_contain_text("a (1), b (1), c (1), d (1)")
         shot(page, "holes")
         answer(page, 3, y)
         expect_answers(page, 3)
         page.close()
         assert "3 answers in answers.csv" in command.end()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="a script as browser")
-def test_the_browser_is_given_a_private_file_that_works_once(tables, open_page, chromium):
-    script, log = tables / "browser.sh", tables / "arguments.txt"
-    script.write_text(
-        f'#!/bin/sh\necho "$@" > {shlex.quote(str(log))}.new\n'
-        f"mv {shlex.quote(str(log))}.new {shlex.quote(str(log))}\n"
-    )
-    script.chmod(0o700)
-    with Command(tables, "holes.csv", browser=f"{script} %s") as command:
-        for _ in range(6000):
-            if log.exists():
-                break
-            time.sleep(0.02)
-        given = log.read_text().strip()
-        token = urlsplit(command.address).path.strip("/")
-        assert given.startswith("file://")
-        assert token not in given  # anybody may read the arguments of a process
-        door = Path(url2pathname(urlsplit(given).path))
-        assert stat.S_IMODE(door.stat().st_mode) == 0o600
-        page = chromium.new_page()
-        page.goto(given)
-        page.wait_for_url(command.address)
-        expect(page.locator("#counts")).not_to_have_text("Loading…")
-        answer(page, 1, y)
-        page.close()
-        assert not door.exists()
-        command.end()
 
 
 @pytest.mark.slow
@@ -282,31 +204,6 @@ def test_classes_end_in_downloads_and_one_command_names_all_rows(tables, open_pa
     assert result.code == 0, result.err
     named = pd.read_csv("answers-classes.csv")
     assert (named["class"] == np.array(["low", "middle", "high"])[y]).mean() > 0.8
-
-
-@pytest.mark.slow
-def test_the_page_says_how_far_the_fit_is(tmp_path, open_page):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "x.npy", rng.normal(size=(400, 60)))
-    path = tmp_path / "answers.csv"
-    model = tmp_path / "model.skops"
-    arguments = ["fit", str(tmp_path / "x.npy"), "--pairs", str(path), "-o", str(model)]
-    endless = ["--set", "tol=1e-14", "--set", "max_iter=100000"]
-    finish = Finish([*arguments, *endless], model, tmp_path / "report.html")
-    with session(path, X, finish=finish) as opened, served(opened) as client:
-        page = open_page(client.address)
-        answer(page, 8, y)
-        page.get_by_role("button", name="Finish").click()
-        expect(page.locator("#end-status")).to_have_text(
-            re.compile(
-                r"^Making the model and the report, iteration \d+ of at most 100000, \d+ s$"
-            )
-        )
-        shot(page, "progress")
-        page.get_by_role("button", name="Cancel").click()
-        expect(page.locator("#end-status")).to_contain_text("Canceled.")
-        page.close()
-    assert not model.exists()
 
 
 def test_the_report_fits_a_phone_and_is_dark_where_the_browser_is(photos, chromium, monkeypatch):

@@ -1,14 +1,17 @@
 """The page in Chromium: pictures, texts, sounds, classes, missing cells, and the way back."""
 
+import re
 import wave
 
 import pandas as pd
-import pytest
 from PIL import Image
 
+from seraph._apps.ask._records import Records
 from seraph._apps.ask._things import Folder, RowThings
+from seraph.records import DuplicateFinder
 from tests.helpers.ask import clusters
 from tests.helpers.browser import answer, expect, expect_answers, shot
+from tests.helpers.people import people
 
 X, y = clusters(40)
 
@@ -101,26 +104,48 @@ def test_the_key_of_a_class_that_is_a_digit_is_that_digit(ask):
     shot(page, "digits")
 
 
-def test_other_classes_get_the_digits_that_are_free(ask):
-    opened, _, page = ask(X, classes=("cat", "2", "dog", "12"))
-    assert page.locator("#answers kbd").all_text_contents() == ["1", "2", "3", "Space"]
-    for n, key in enumerate("123", start=1):
-        page.keyboard.press(key)
-        expect_answers(page, n)
-    assert [a.value for a in opened.file.answers] == ["cat", "2", "dog"]
+LONG = ("Hochspannungsleitung", "electroencephalography", "not sure at all", "cat")
 
 
-def test_a_missing_cell_is_called_missing_and_does_not_differ(ask):
-    ids = [f"row {k}" for k in range(40)]
-    things = RowThings(ids, {"name": ["", *["Ann"] * 39], "town": [""] * 40, "age": ["1"] * 40})
-    *_, page = ask(X, things=things)
-    _, town, age = page.locator("table.rows tbody tr").all()
-    assert town.locator("td").all_text_contents() == ["missing", "missing"]
-    assert age.locator("td").all_text_contents() == ["1", "1"]
-    assert not town.get_attribute("class")
-    differ = "m => m.difference(['', 'Ann', null], ['', '', null])"
-    assert page.evaluate(f"import('./static/cells.js').then({differ})") == ""
-    shot(page, "missing")
+def test_no_button_breaks_a_word_on_a_phone(ask):
+    *_, page = ask(X, classes=LONG)
+    page.set_viewport_size({"width": 390, "height": 844})
+    lines = page.locator("#answers button.class").evaluate_all(
+        """all => all.map((button) => button.firstChild).flatMap((text) =>
+          [...text.data.matchAll(/\\S+/g)].map((word) => {
+            const range = document.createRange();
+            range.setStart(text, word.index);
+            range.setEnd(text, word.index + word[0].length);
+            return [word[0], range.getClientRects().length];
+          }))"""
+    )
+    assert lines == [[word, 1] for word in " ".join(LONG).split()]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    shot(page, "long-classes")
+
+
+def test_duplicates_are_asked_about_and_counted_without_a_word_of_distances(ask):
+    table, person = people(60, 40)
+    records = Records(DuplicateFinder(random_state=0).fit(table))
+    texts = {name: table[name].fillna("").astype(str).tolist() for name in ("name", "street")}
+    things = RowThings([f"P{k}" for k in range(len(table))], texts)
+    opened, _, page = ask(person, records=records, things=things)
+    answer(page, 24, person)
+    assert opened.wait()
+    expect(page.locator("#advice")).to_contain_text("pairs of duplicates found")
+    expect(page.locator("#first")).to_have_text(re.compile(r"^[01]\.\d\d"))
+    assert page.locator("#map").count() == 0
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        shot(page, f"duplicates-{width}")
+    page.get_by_role("button", name="Finish").click()
+    expect(page.locator("#end-summary")).to_contain_text(
+        re.compile("duplicates.*Precision.*Recall")
+    )
+    shot(page, "duplicates-end")
+    text = page.locator("body").text_content()
+    assert "similar if the letters of their cells are" in text
+    assert not re.search("istance|uclidean", text)
 
 
 def test_back_leads_from_the_end_to_the_questions(ask):
@@ -138,33 +163,3 @@ def test_back_leads_from_the_end_to_the_questions(ask):
     expect(page.locator("#ask")).to_be_visible()
     answer(page, 1, y)
     expect_answers(page, 10)
-
-
-@pytest.mark.parametrize(
-    ("classes", "measured", "reported"),
-    [
-        (None, "a pair that you call the same is nearer", "the report state the same AUC"),
-        (("a", "b"), "two rows of one class are nearer", "The report counts errors instead"),
-    ],
-)
-def test_the_page_says_what_it_measures_and_what_the_report_does(ask, classes, measured, reported):
-    *_, page = ask(X, classes=classes)
-    explained = " ".join(page.locator("#explained").text_content().split())
-    assert measured in explained
-    assert "No AUC exceeds 1, so near 1 it reaches further down than up." in explained
-    assert reported in page.locator("#end").text_content()
-
-
-def test_a_phone_shows_the_nearest_pictures_side_by_side(tmp_path, ask):
-    ids = [f"p{k}" for k in range(12)]
-    for name in ids:
-        Image.new("RGB", (80, 60), "#33639f").save(tmp_path / f"{name}.png")
-    things = RowThings(ids, {}, Folder(tmp_path, ids))
-    *_, page = ask(X[:12], things=things)
-    answer(page, 10, y)
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.locator("#finish").click()
-    pictures = page.locator("#nearest img")
-    expect(pictures).to_have_count(11)
-    tops = pictures.evaluate_all("all => all.map((node) => node.getBoundingClientRect().top)")
-    assert len(set(tops[1:6])) <= 2

@@ -22,13 +22,13 @@ def nn_error(X, y, y_partial, learner=None):
 
 
 @pytest.mark.parametrize("make", GENERATORS)
-def test_an_artificial_set_reveals_two_labels_of_each_class(make):
-    X, y, y_partial = make(random_state=0)
-    assert X.shape == (200, 2)
-    assert np.bincount(y).tolist() == [100, 100]
+def test_an_artificial_set_depends_on_its_seed_alone_and_reveals_two_labels_of_each_class(make):
+    X, y, y_partial = make(50, random_state=3)
     assert np.bincount(y_partial[y_partial >= 0]).tolist() == [2, 2]
-    assert set(y_partial) == {-1, 0, 1}
     np.testing.assert_array_equal(y_partial[y_partial >= 0], y[y_partial >= 0])
+    for one, two in zip((X, y, y_partial), make(50, random_state=3), strict=True):
+        np.testing.assert_array_equal(one, two)
+    assert not np.array_equal(X, make(50, random_state=4)[0])
 
 
 @pytest.mark.parametrize("make", GENERATORS)
@@ -36,22 +36,6 @@ def test_the_horizontal_feature_separates_the_classes_of_an_artificial_set(make)
     X, y, _ = make(10_000, random_state=0)
     np.testing.assert_array_equal(y, X[:, 0] > 0)
     assert abs(np.corrcoef(X[:, 1], y)[0, 1]) < 0.05
-
-
-@pytest.mark.parametrize("make", GENERATORS)
-def test_an_artificial_set_depends_on_its_seed_alone(make):
-    first, again, other = (make(50, random_state=seed) for seed in (3, 3, 4))
-    for one, two in zip(first, again, strict=True):
-        np.testing.assert_array_equal(one, two)
-    assert not np.array_equal(first[0], other[0])
-    same = make(50, random_state=np.random.RandomState(3))
-    np.testing.assert_array_equal(first[0], same[0])
-
-
-@pytest.mark.parametrize("make", GENERATORS)
-def test_the_smallest_sets_have_four_labels_too(make):
-    for seed in range(20):
-        assert (make(20, random_state=seed)[2] >= 0).sum() == 4
 
 
 @pytest.mark.slow
@@ -86,21 +70,3 @@ def test_projection_sparsity_drops_the_useless_feature():
     euclidean, without, with_it = np.mean(errors, axis=0)
     assert with_it < 0.02
     assert min(euclidean, without) > 0.1
-
-
-@pytest.mark.parametrize(
-    ("make", "settings"),
-    [
-        (make_posterior_sparsity, {"mu": 60 / (comb(200, 2) - 6), "lam": 1e-6}),
-        (make_projection_sparsity, {"mu": 0.0, "lam": 300.0}),
-    ],
-)
-def test_the_effect_does_not_depend_on_the_solver(make, settings):
-    X, _, y_partial = make(random_state=1)
-    metrics = [
-        SERAPH(solver=solver, tol=1e-6, max_iter=2000, **settings)
-        .fit(X, y_partial)
-        .get_mahalanobis_matrix()
-        for solver in ("low-rank", "spg")
-    ]
-    np.testing.assert_allclose(metrics[0], metrics[1], atol=1e-3 * metrics[0].max())

@@ -1,12 +1,20 @@
-"""The evidence: measures against their plain forms, and sets for choosing that judge nothing."""
+"""The evidence: measures against their plain forms, lists, log, stamps and report."""
+
+import re
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from benchmarks.evidence import _data
-from benchmarks.evidence._results import critical_difference, holm
+from benchmarks import _stamp
+from benchmarks.evidence import _data, _methods, _report, _run
 from benchmarks.evidence._tasks import judge, map_at_r, pair_auc, sample, squared_distances
+from seraph import SERAPH, MeanMetric
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 
 
 @pytest.fixture
@@ -16,16 +24,19 @@ def points():
     return rng.normal(size=(60, 4)) + y[:, np.newaxis], y
 
 
+# Measures and tasks
+
+
 def plain_map_at_r(distances, y):
     """MAP@R, query by query."""
-    found = []
+    values = []
     for q in range(len(y)):
         others = [k for k in np.argsort(distances[q], kind="stable") if k != q]
         R = sum(y[k] == y[q] for k in others)
         if R:
             hits = [y[k] == y[q] for k in others[:R]]
-            found.append(sum(hit * np.mean(hits[: k + 1]) for k, hit in enumerate(hits)) / R)
-    return np.mean(found)
+            values.append(sum(hit * np.mean(hits[: k + 1]) for k, hit in enumerate(hits)) / R)
+    return np.mean(values)
 
 
 def test_measures_agree_with_their_plain_forms(points):
@@ -36,15 +47,10 @@ def test_measures_agree_with_their_plain_forms(points):
     i, j = np.triu_indices(len(y), 1)
     assert D[3, 5] == pytest.approx(((X[3] - X[5]) ** 2).sum())
     assert pair_auc(D, alike) == pytest.approx(roc_auc_score(alike[i, j], -D[i, j]))
+    assert pair_auc(np.ones((60, 60)), alike) == 0.5  # ties count by half
     assert map_at_r(D, alike) == pytest.approx(plain_map_at_r(D, y))
     nearest = [np.argmin([np.inf if k == q else D[q, k] for k in range(60)]) for q in range(60)]
     assert judge(D, y)["error"] == pytest.approx(100 * np.mean(y[nearest] != y))
-
-
-def test_auc_counts_ties_by_half():
-    D = np.ones((4, 4))
-    y = np.array([0, 0, 1, 1])
-    assert pair_auc(D, y[:, np.newaxis] == y) == 0.5
 
 
 @pytest.mark.parametrize("setting", ["labels-10", "pairs-40"])
@@ -65,15 +71,153 @@ def test_a_task_keeps_the_judging_rows_apart_and_repeats(points, setting):
         assert np.array_equal(same, one.pair_labels == 1)
 
 
-def test_holm_and_the_critical_difference_agree_with_the_books():
-    assert holm([0.01, 0.04, 0.03]) == [0.03, 0.06, 0.06]
-    # Demšar (2006), section 3.2: 4 methods on 14 data sets, q = 2.569.
-    assert critical_difference(4, 14) == pytest.approx(2.569 * np.sqrt(4 * 5 / (6 * 14)), abs=1e-3)
+# Sets
 
 
-def test_no_set_is_both_for_choosing_and_for_judging():
-    choosing, judging = ([one.name for one in s] for s in (_data.CHOOSING, _data.JUDGING))
-    assert not set(choosing) & set(judging)
-    assert sum(one.kind == "table" for one in _data.JUDGING) >= 12
-    assert sum(one.kind == "embedding" for one in _data.JUDGING) >= 3
-    assert len(_data.SETS) >= 24
+def test_the_lists_are_disjoint_and_complete():
+    choosing, judging = _data.GROUPS["choosing"], _data.GROUPS["judging"]
+    assert not choosing.keys() & judging.keys()
+    kinds = [row["kind"] for row in judging.values()]
+    assert kinds.count("table") >= 20
+    assert kinds.count("embedding") >= 6
+    assert sum(int(row["rows"]) > 5000 for row in judging.values()) >= 5
+    assert all(row["license"] and len(row["sha256"]) == 64 for row in judging.values())
+
+
+def test_a_table_gets_a_variance_of_one_per_column_and_missing_cells_are_filled():
+    columns = [[1.0, np.nan, 5.0, 3.0], ["a", "b", None, "a"], [2.0] * 4, ["x", "y", "x", "y"]]
+    X = _data.scale(columns, rows=[0, 1, 2, 3])
+    assert X.shape == (4, 1 + 3 + 1)  # the constant column goes, two values need one column
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-12)
+    variances = X.var(axis=0)
+    assert variances[0] == pytest.approx(1)
+    assert variances[1:4].sum() == pytest.approx(1)
+    assert X[1, 0] == pytest.approx(0)  # the median is the mean here
+
+
+# Methods
+
+
+@pytest.mark.parametrize("setting", ["labels-10", "pairs-40"])
+def test_the_mean_of_fitted_learners_is_meanmetric(points, setting):
+    task = sample(*points, "table", setting, seed=0)
+    records = _methods.measure(task, ["euclidean", "lrml", "itml", "seraph", "mean"])
+    learned = MeanMetric().fit(task.X, **task.supervision)
+    scores = _methods.judge_metric(learned.components_, task)
+    figures = next(record for record in records if record["method"] == "mean")
+    assert {key: figures[key] for key in scores} == pytest.approx(scores, abs=1e-3)
+    assert not any(record["note"] for record in records)
+
+
+def test_a_method_that_fails_counts_as_not_learning(points):
+    class Failing:
+        def fit(self, X, y):
+            raise ValueError("no")
+
+    methods = _methods.METHODS | {"failing": _methods.Method("failing", Failing)}
+    task = sample(*points, "table", "labels-10", seed=0)
+    plain, failed = _methods.measure(task, ["euclidean", "failing"], methods)
+    assert failed["note"] == "ValueError: no"
+    assert [failed[key] for key in ("error", "auc", "map")] == [
+        plain[key] for key in ("error", "auc", "map")
+    ]
+
+
+# The log
+
+
+def test_a_run_goes_on_where_it_ended_but_not_with_another_tree(tmp_path, monkeypatch):
+    monkeypatch.setenv("SERAPH_EVIDENCE_CACHE", str(tmp_path))
+    log = tmp_path / "log.csv"
+    arguments = ["iris"], 1, 1, log, ["labels-20", "labels-100"], ["euclidean", "itml"]
+    _run.run(*arguments)
+    first = log.read_text()
+    assert first.count("iris,labels-20,0,") == 2
+    assert first.count("too small") == 1  # 75 rows are seen
+    _run.run(*arguments)
+    assert log.read_text() == first
+    log.write_text(first.replace("tree ", "tree 0"))
+    with pytest.raises(SystemExit, match=r"was made by seraph .*, tree 0"):
+        _run.run(*arguments)
+
+
+# The report
+
+
+TABLES = ("wine", "glass", "iris", "heart", "sonar")
+
+
+def write_log(path, samplings=6):
+    """A log in which MeanMetric gains 2 points of everything, and ITML, the best rival, 1."""
+    gains = dict.fromkeys(_methods.METHODS, 0.0) | {"itml": 1.0, "mean": 2.0, "classifier": 2.0}
+    rng = np.random.default_rng(0)
+    lines = ["# seraph 0, tree 1, defaults 2, day 3", ",".join(_run.FIELDS)]
+    for name in (*TABLES, "faces", "newsgroups-minilm"):
+        for setting in ("labels-20", "pairs-100"):
+            for seed in range(samplings):
+                base = 60 + rng.normal(scale=5)
+                for method in _methods.wanted(setting, seed, "table"):
+                    value = base + gains[method] + rng.normal(scale=0.1)
+                    cells = (name, setting, seed, method, 100 - value, value, value, 0.1, "")
+                    lines.append(",".join(map(str, cells)))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_the_report_finds_gains_rivals_and_losses(tmp_path):
+    write_log(tmp_path / "log.csv")
+    results = _report.Results(_run.read_log(tmp_path / "log.csv")[1])
+    assert results.best_rival("labels-20", "tables", "error") == "itml"
+    gains = results.gains("pairs-100", "tables", "mean", "itml", "map")
+    assert {*gains} == {*TABLES}
+    summary = _report.summarize(gains)
+    assert summary["mean"][0] == pytest.approx(1, abs=0.2)
+    assert summary["mean"][1] < summary["median"][0] < summary["mean"][2]
+    assert (summary["worse"], summary["surely worse"], summary["sets"]) == (0, 0, 5)
+    losses = _report.summarize(results.gains("labels-20", "tables", "itml", "mean", "auc"))
+    assert losses["surely worse"] == 5
+
+
+def test_every_table_and_the_page_are_rebuilt_with_the_stamp_of_the_log(tmp_path):
+    write_log(tmp_path / "log.csv")
+    page, readme = tmp_path / "docs" / "evidence.md", tmp_path / "README.md"
+    page.parent.mkdir()
+    page.write_text("Before\n<!-- evidence: gains -->\nold\n<!-- end -->\nafter\n")
+    readme.write_text("<!-- evidence: readme -->\n<!-- end -->\n")
+    _report.write_report(tmp_path / "log.csv", tmp_path / "docs")
+    assert re.match(r"Before\n.*\n\n\|.*tree 1.*\nafter\n$", page.read_text(), flags=re.S)
+    assert "old" not in page.read_text()
+    assert "**+2.0**" in page.read_text()
+    assert "tree 1" in readme.read_text()
+    whole = (tmp_path / "docs" / "results" / "evidence.md").read_text()
+    assert whole.count("tree 1") >= 6
+    assert (tmp_path / "docs" / "images" / "evidence.png").stat().st_size > 10_000
+
+
+def test_only_a_gain_whose_interval_excludes_zero_is_bold():
+    assert _report.show(1.0, 0.5, 1.5) == "**+1.0** [+0.5, +1.5]"
+    assert _report.show(1.0, -0.5, 2.5) == "+1.0 [-0.5, +2.5]"
+
+
+PAGES = [*DOCS.glob("*.md"), *DOCS.glob("results/*.md")]
+PAGES += [ROOT / "README.md", ROOT / "paper/paper.md"]
+STAMP = re.compile(r"tree [\w.-]+(?:, defaults (\w+))?, \d{4}-\d\d-\d\d")
+FIGURES = re.compile(r"^\|.*\| *\**[<>+-]?\d+\.\d", flags=re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_table_of_figures_says_which_tree_made_it(page):
+    for section in re.split(r"^#+ ", page.read_text(), flags=re.M):
+        if FIGURES.search(section) or (page.name == "paper.md" and "](results/" in section):
+            assert STAMP.search(section), f"no stamp: {section[:300]}"
+
+
+def test_no_stamp_on_a_page_is_older_than_a_default():
+    for page in PAGES:
+        for defaults in STAMP.findall(page.read_text()):
+            assert defaults in ("", _stamp.hash_defaults()), f"{page.name}: run its figures again"
+
+
+def test_a_stamp_changes_with_a_default(monkeypatch):
+    before = _stamp.hash_defaults()
+    monkeypatch.setattr(_stamp, "DEFAULTS", (partial(SERAPH, lam=1.0), *_stamp.DEFAULTS[1:]))
+    assert _stamp.hash_defaults() != before

@@ -19,13 +19,6 @@ def test_metric_is_the_inverse_covariance():
     assert_allclose(A, np.linalg.inv(np.cov(X.T)))
 
 
-def test_labels_make_no_difference():
-    X = cloud()
-    assert_allclose(
-        Covariance().fit(X, np.arange(30) % 2).components_, Covariance().fit(X).components_
-    )
-
-
 def test_distances_do_not_change_with_the_units_of_the_features():
     X = cloud()
     expected = pdist(Covariance().fit_transform(X))

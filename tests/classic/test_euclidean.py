@@ -29,18 +29,3 @@ def test_distances_are_euclidean_whatever_is_known(rng, known):
     expected = np.diag(cdist(X[:2], X[2:4]))
     np.testing.assert_allclose(learner.pair_distance(pairs), expected, rtol=1e-12)
     assert learner.get_metric()(X[0], X[2]) == pytest.approx(expected[0])
-
-
-@pytest.mark.parametrize(
-    ("known", "message"),
-    [
-        ({"y": [0, 1]}, "y has 2 labels and X has 5 rows"),
-        ({"marks": Marks([[0, 9]], [1], rows=10)}, "marks are about 10 rows, but X has 5"),
-        ({"y": [0, 0, 1, 1, 1], "marks": Marks([[0, 1]], [-1], rows=5)}, "Correct one of the two"),
-        ({"marks": Marks(triplets=[[0, 1, 2]], rows=5)}, "does not learn from triplets"),
-    ],
-    ids=str,
-)
-def test_what_is_known_is_checked(rng, known, message):
-    with pytest.raises(ValueError, match=message):
-        Euclidean().fit(rng.normal(size=(5, 3)), **known)

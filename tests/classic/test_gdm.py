@@ -5,9 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 from scipy.optimize import check_grad, minimize
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import KNeighborsClassifier
 
 from seraph import Marks, classic
 from seraph._marks import PairLabels
@@ -38,11 +37,11 @@ def constraint(A, X, y):
 
 def sampled_pairs(sums):
     """Return the pairs that are summed, as positions in `sums.rows`."""
-    found = []
-    for rows, columns in sums._tiles:
-        for some, others in zip(np.atleast_2d(rows), np.atleast_2d(columns), strict=True):
-            found += [(i, j) for i in some.tolist() for j in others.tolist()]
-    return found
+    pairs = []
+    for tile in sums._tiles:
+        for rows, columns in zip(*map(np.atleast_2d, tile), strict=True):
+            pairs += [(i, j) for i in rows.tolist() for j in columns.tolist()]
+    return pairs
 
 
 class TestPairSums:
@@ -133,19 +132,6 @@ class TestPairSums:
         similar = y[sums.rows[pairs[:, 0]]] == y[sums.rows[pairs[:, 1]]]
         assert similar.mean() == pytest.approx(1 / n_classes, rel=0.25)
 
-    def test_few_rows_or_few_similar_pairs_are_not_sampled(self):
-        few = PairSums(PairLabels.make(64, np.arange(64) % 2), sampled=True)
-        assert few._tiles == [(slice(0, 64), slice(0, 64))]
-        more = PairSums(PairLabels.make(66, np.arange(66) % 2), sampled=True)
-        assert len(sampled_pairs(more)) == 66 * 8
-        rare = np.arange(300)
-        rare[:10] = 0  # 45 similar pairs
-        sums = PairSums(PairLabels.make(300, rare), sampled=True)
-        assert sums._tiles == PairSums(PairLabels.make(300, rare))._tiles
-        rare[:40] = 0  # 780 similar pairs: more partners than for so many classes
-        sums = PairSums(PairLabels.make(300, rare % 10), sampled=True)
-        assert sums._tiles != PairSums(PairLabels.make(300, rare % 10))._tiles
-
 
 class TestObjective:
     @pytest.fixture
@@ -181,16 +167,6 @@ class TestObjective:
 
 @pytest.mark.parametrize("diagonal", [False, True])
 class TestOptimality:
-    def test_the_similar_sum_is_one(self, diagonal):
-        X, y = blobs()
-        A = GDM(diagonal=diagonal, ridge=0.0).fit(X, y).get_mahalanobis_matrix()
-        assert constraint(A, X, y) == pytest.approx(1.0, rel=1e-10)
-
-    def test_a_small_ridge_changes_little_where_it_is_not_needed(self, diagonal):
-        X, y = blobs()
-        A = GDM(diagonal=diagonal, ridge=1e-6).fit(X, y).get_mahalanobis_matrix()
-        assert 1.0 - 1e-4 < constraint(A, X, y) <= 1.0
-
     def test_the_constraint_holds_with_the_ridge_where_it_is_needed(self, diagonal):
         X, y = blobs(8, 12)
         X[:, 0] = y  # no similar pair differs in it
@@ -235,7 +211,7 @@ class TestOptimality:
             return np.diag(x**2) if diagonal else x.reshape(3, 3).T @ x.reshape(3, 3)
 
         start = np.ones(3) if diagonal else np.eye(3).ravel()
-        found = minimize(
+        reference = minimize(
             lambda x: -np.sqrt(np.einsum("ki,ij,kj->k", apart, metric(x), apart) + 1e-18).sum(),
             start / np.linalg.norm(alike),
             method="SLSQP",
@@ -246,25 +222,12 @@ class TestOptimality:
             options={"maxiter": 2000, "ftol": 1e-12},
         )
         learner = GDM(diagonal=diagonal, ridge=0.0, tol=1e-8).fit(X, y)
-        assert learner.objective_ == pytest.approx(-found.fun, rel=1e-5)
+        assert learner.objective_ == pytest.approx(-reference.fun, rel=1e-5)
         np.testing.assert_allclose(
-            learner.get_mahalanobis_matrix(), metric(found.x), atol=2e-3 / np.vdot(alike, alike)
+            learner.get_mahalanobis_matrix(),
+            metric(reference.x),
+            atol=2e-3 / np.vdot(alike, alike),
         )
-
-
-def test_agrees_with_a_grid_over_all_metrics_of_the_plane():
-    X, y = blobs(14, 2)
-    alike, apart = differences(X, y)
-    root = np.linalg.inv(np.linalg.cholesky(alike.T @ alike))  # maps the constraint to tr B <= 1
-    values = []
-    for angle in np.linspace(0.0, 2.0 * np.pi, 181):
-        for radius in np.linspace(0.0, 1.0, 41):
-            c, s = radius * np.cos(angle), radius * np.sin(angle)
-            A = root.T @ (0.5 * np.array([[1 + c, s], [s, 1 - c]])) @ root
-            values.append(np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", apart, A, apart), 0)).sum())
-    best = GDM(ridge=0.0).fit(X, y).objective_
-    assert max(values) <= best * (1.0 + 1e-4)
-    assert max(values) == pytest.approx(best, rel=1e-3)
 
 
 @pytest.mark.parametrize("diagonal", [False, True])
@@ -281,26 +244,6 @@ def test_the_automatic_ridge_is_partly_the_same_for_all_features(diagonal):
     assert constraint(A, X, y) + ridge == pytest.approx(1.0, rel=1e-9)
 
 
-def test_a_sample_of_the_pairs_finds_nearly_the_same_metric():
-    X, y = load_wine(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    some, every = (GDM(n_constraints=n, tol=1e-3).fit(X, y) for n in ("auto", None))
-    assert some.converged_
-    assert some.objective_ == pytest.approx(every.objective_, rel=0.05)
-    assert some.objective_ != every.objective_
-    near, far = (learner.get_mahalanobis_matrix() for learner in (some, every))
-    assert np.vdot(near, far) > 0.9 * np.linalg.norm(near) * np.linalg.norm(far)
-
-
-def test_the_diagonal_form_weighs_features():
-    X, y = blobs(m=5)
-    learner = GDM(diagonal=True).fit(X, y)
-    A = learner.get_mahalanobis_matrix()
-    np.testing.assert_array_equal(A, np.diag(np.diag(A)))
-    assert len(learner.components_) == np.sum(np.diag(A) > 0.0)
-    assert learner.objective_ < GDM().fit(X, y).objective_
-
-
 def test_distances_do_not_change_with_a_linear_map_of_the_features(rng):
     X, y = blobs(m=4)
     mapped = X @ (np.eye(4) + 0.5 * rng.normal(size=(4, 4))) * [1e-3, 1.0, 10.0, 1e3] + 5.0
@@ -313,74 +256,6 @@ def test_distances_do_not_change_with_a_linear_map_of_the_features(rng):
             W.pair_distance(mapped[[[0, 1], [2, 3], [4, 9]]]),
             rtol=1e-4,
         )
-
-
-def test_rows_without_a_label_do_not_matter(rng):
-    X, y = blobs(20, 3)
-    more = np.vstack([10.0 * rng.normal(size=(9, 3)), X])
-    labels = np.concatenate([np.full(9, -1), y])
-    np.testing.assert_allclose(
-        GDM().fit(more, labels).components_, GDM().fit(X, y).components_, rtol=1e-9
-    )
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "message"),
-    [
-        (blobs()[0], np.zeros(30), "needs similar pairs .*435 similar and 0 dissimilar"),
-        (blobs()[0], np.arange(30), "needs similar pairs .*0 similar and 435 dissimilar"),
-        (np.ones((4, 2)), [0, 0, 1, 1], "every dissimilar pair coincide"),
-    ],
-)
-def test_bad_data(X, y, message):
-    with pytest.raises(ValueError, match=message):
-        GDM().fit(X, y)
-
-
-def test_a_ridge_spreads_the_metric_over_more_directions():
-    X, y = load_digits(return_X_y=True)
-    X, y = X[:150] / 16.0, y[:150]
-    ranks = [len(GDM(ridge=ridge).fit(X, y).components_) for ridge in (1e-6, 1.0)]
-    assert 2 * ranks[0] < ranks[1]
-
-
-@pytest.mark.parametrize("diagonal", [False, True])
-def test_without_a_ridge_an_unbounded_problem_is_refused(diagonal):
-    X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    with pytest.raises(ValueError, match=r"ridge=0 .*no maximum: in 1 direction.*ridge > 0"):
-        GDM(ridge=0.0, diagonal=diagonal).fit(X, [0, 0, 1])
-
-
-def test_default_has_the_neighbors_of_digits_right_where_the_optimum_has_not():
-    X, y = load_digits(return_X_y=True)
-    X = X / 16.0
-
-    def score(learner):
-        fitted = learner.fit(X[:150], y[:150])
-        nearest = KNeighborsClassifier(1).fit(fitted.transform(X[:150]), y[:150])
-        return nearest.score(fitted.transform(X[150:650]), y[150:650])
-
-    optimum, default = score(classic.GDM(ridge=1e-6)), score(classic.GDM())
-    assert default > optimum + 0.1
-
-
-@pytest.mark.parametrize("tol", [0.01, 1e-6])
-@pytest.mark.parametrize("diagonal", [False, True])
-@pytest.mark.parametrize("m", [1, pytest.param(40, marks=pytest.mark.slow)])
-def test_a_sample_in_which_no_pair_differs_is_not_used(m, diagonal, tol):
-    y = (np.arange(1000) >= 985).astype(int)
-    sums = PairSums(PairLabels.make(1000, y), sampled=True)
-    pairs = np.array(sampled_pairs(sums))
-    with_others = y[sums.rows[pairs]].any(axis=1)
-    # A row whose pairs in the sample are all with its own class.
-    alone = np.setdiff1d(np.arange(1000), pairs[with_others])[0]
-    X = np.ones((1000, m))
-    X[sums.rows[alone]] = 2.0
-    learner = GDM(diagonal=diagonal, tol=tol).fit(X, y)
-    assert learner.converged_
-    distance = learner.pair_distance(X[[[sums.rows[alone], 999]]]).item()
-    assert distance > 0.0
-    assert learner.objective_ == pytest.approx(15 * distance, rel=1e-4)
 
 
 def left_side(P, X, y):
@@ -406,11 +281,3 @@ def test_the_constraint_is_met_whatever_the_scales_of_the_features(rng, n, expon
     apart = (X[i] - X[j])[y[i] != y[j]] @ learner.components_.T
     assert learner.objective_ == pytest.approx(np.linalg.norm(apart, axis=1).sum(), rel=1e-9)
     assert learner.converged_
-    # No other metric under the constraint is better by more than the gap.
-    for _ in range(30):
-        P = learner.components_ + 10.0 ** rng.uniform(-6, 1) * (
-            rng.normal(size=learner.components_.shape) / X.std(axis=0)
-        )
-        P /= np.sqrt(left_side(P, X, y))
-        other = np.linalg.norm((X[i] - X[j])[y[i] != y[j]] @ P.T, axis=1).sum()
-        assert other <= learner.objective_ * (1 + learner.optimality_gap_ + 1e-9)

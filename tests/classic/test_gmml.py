@@ -37,23 +37,6 @@ def test_metric_solves_the_riccati_equation():
     assert_allclose(A @ S @ A, D, atol=1e-9)
 
 
-def test_no_nearby_metric_has_a_smaller_objective():
-    X, y = blobs()
-    A = GMML().fit(X, y).get_mahalanobis_matrix()
-    S, D = literal_scatters(X, *every_pair(y), 1.0)
-
-    def objective(B):
-        return np.trace(B @ S) + np.trace(np.linalg.solve(B, D))
-
-    rng = np.random.default_rng(0)
-    for size in (1e-3, 1e-2, 0.1):
-        for _ in range(30):
-            E = rng.normal(size=A.shape)
-            other = A + size * np.linalg.norm(A, 2) * (E + E.T) / 10
-            if np.linalg.eigvalsh(other)[0] > 0:
-                assert objective(other) > objective(A)
-
-
 def test_geodesic_runs_from_the_inverse_to_the_other_end():
     X, y = blobs()
     S, D = literal_scatters(X, *every_pair(y), 0.0)
@@ -71,23 +54,3 @@ def test_similar_pairs_alone_are_set_against_all_pairs_of_points():
     S, _ = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
     _, D = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
     assert_allclose(learner.get_mahalanobis_matrix(), literal_metric(S, D, 0.5), atol=1e-9)
-
-
-def test_separates_classes_that_differ_in_a_direction_of_little_variance():
-    rng = np.random.default_rng(0)
-    y = np.arange(200) % 2
-    X = rng.normal(size=(200, 3)) * [10.0, 10.0, 0.1]
-    X[:, 2] += y
-    A = GMML(ridge=0.0).fit(X, y).get_mahalanobis_matrix()
-    assert A[2, 2] > 5 * max(A[0, 0], A[1, 1])
-
-
-def test_says_what_is_missing():
-    X, _ = blobs()
-    with pytest.raises(ValueError, match="All 1 labeled pairs are dissimilar"):
-        GMML().fit(X, marks=Marks([[0, 1]], [-1], rows=X))
-    twice = np.repeat(X, 2, axis=0)
-    with pytest.raises(ValueError, match="similar pairs do not differ in any feature"):
-        GMML().fit(twice, marks=Marks([[0, 1], [0, 2]], [1, -1], rows=twice))
-    with pytest.raises(ValueError, match=r"do not differ in 3 of 4 directions.*larger ridge"):
-        GMML(ridge=0.0).fit(X, marks=Marks([[0, 1], [0, 2]], [1, -1], rows=X))

@@ -8,10 +8,12 @@ from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from seraph import Marks, classic
-from seraph.classic import GDM, ITML, LFDA, LMNN, NCA, SDML
-from seraph.classic._learner import ClassLabelLearner
+from seraph.classic import GDM, GMML, ITML, LDM, LFDA, LMNN, LSML, MFDA, MLKR, NCA, RCA, SCML, SDML
+from seraph.classic._learner import ClassicLearner, ClassLabelLearner
+from tests.helpers.blobs import blobs
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.arange(12) % 2
@@ -80,9 +82,9 @@ def test_unlabeled_rows_have_no_influence(learner, rng):
         return  # of all rows
     points, y = classes(rng)
     more = np.vstack([points[:10], 50.0 * rng.normal(size=(9, 3)), points[10:]])
-    some = np.concatenate([y[:10], np.full(9, -1), y[10:]])
+    labels = np.concatenate([y[:10], np.full(9, -1), y[10:]])
     expected = distances(learner, points, y)
-    np.testing.assert_allclose(distances(learner, more, some, to=points), expected, rtol=1e-9)
+    np.testing.assert_allclose(distances(learner, more, labels, to=points), expected, rtol=1e-9)
 
 
 @each(SETTINGS, "LFDA", "LMNN", "LSML", "MLKR", "NCA")  # classes alone; a sample of comparisons
@@ -91,9 +93,9 @@ def test_labels_and_the_pairs_they_imply_say_the_same(learner, rng):
     i, j = np.triu_indices(len(y), 1)
     marks = Marks(np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1), rows=points)
     expected = distances(learner, points, y)
-    for some in (None, np.where(np.arange(30) < 12, y, -1)):
-        found = distances(learner, points, some, marks=marks)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-2 * expected.max())
+    for partly in (None, np.where(np.arange(30) < 12, y, -1)):
+        both = distances(learner, points, partly, marks=marks)
+        np.testing.assert_allclose(both, expected, rtol=0, atol=1e-2 * expected.max())
 
 
 def odd_data():
@@ -173,9 +175,9 @@ def test_marks_are_refused_by_learners_of_classes_alone(Learner):
     marks = Marks([[0, 1], [0, 2]], [-1, 1], rows=X)
     with pytest.raises(ValueError, match="learns from class labels, and only marked pairs"):
         Learner().fit(X, marks=marks)
-    some = np.where(np.arange(12) > 1, Y, -1)
+    partly = np.where(np.arange(12) > 1, Y, -1)
     with pytest.raises(ValueError, match="class labels alone, and 2 of the marked pairs"):
-        Learner().fit(X, some, marks=marks)
+        Learner().fit(X, partly, marks=marks)
     with pytest.raises(ValueError, match="does not learn from triplets"):
         Learner().fit(X, Y, marks=Marks(triplets=[[0, 1, 2]], rows=X))
     Learner().fit(X, Y, marks=marks)  # they follow from the classes
@@ -193,3 +195,69 @@ def test_labels_that_say_nothing_are_refused(Learner):
     ):
         with pytest.raises(ValueError, match=message):
             Learner().fit(X, y)
+
+
+B, CODES = blobs()
+FLAT = np.ones((4, 2))
+SIMILAR, DISSIMILAR = (Marks([[0, 1]], [sign], rows=40) for sign in (1, -1))
+APART = Marks([[0, 1], [2, 3]], [1, -1], rows=40)
+TWICE = np.repeat(B[:20], 2, axis=0)
+TWINS = Marks([[0, 1], [0, 2]], [1, -1], rows=40)
+CORNER = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+TARGETS = np.arange(40.0)
+REFUSED = [
+    (GMML(), B, {"marks": DISSIMILAR}, "All 1 labeled pairs are dissimilar"),
+    (GMML(), TWICE, {"marks": TWINS}, "similar pairs do not differ in any feature"),
+    (GMML(ridge=0.0), B, {"marks": TWINS}, r"do not differ in 3 of 4 directions.*larger ridge"),
+    (RCA(), B, {"marks": DISSIMILAR}, "All 1 labeled pairs are dissimilar"),
+    (RCA(ridge=0.0), B, {"marks": SIMILAR}, r"do not differ in 3 of 4 directions.*larger ridge"),
+    (RCA(n_components=5), B, {"y": CODES}, "n_components=5 is too large"),
+    (LFDA(beta=0.0), B[:4], {"y": [0, 0, 1, 1]}, r"in \d of 4 directions.*larger beta"),
+    (MFDA(), B, {"marks": SIMILAR}, "All 1 labeled pairs are similar"),
+    (MFDA(alpha=0.0), B, {"marks": DISSIMILAR}, "dissimilar and alpha is 0"),
+    (MFDA(), TWICE, {"marks": DISSIMILAR}, "all 1 dissimilar pairs coincide"),
+    (GDM(), B, {"y": [0] * 40}, "needs similar pairs .*780 similar and 0 dissimilar"),
+    (GDM(), B, {"y": range(40)}, "needs similar pairs .*0 similar and 780 dissimilar"),
+    (GDM(), FLAT, {"y": [0, 0, 1, 1]}, "every dissimilar pair coincide"),
+    (GDM(ridge=0.0), CORNER, {"y": [0, 0, 1]}, r"ridge=0 .*no maximum: in 1 direction.*ridge > 0"),
+    (GDM(ridge=0.0, diagonal=True), CORNER, {"y": [0, 0, 1]}, r"no maximum: in 1 direction"),
+    (LDM(), B, {"marks": APART}, "No point is in both a similar and a dissimilar"),
+    (LDM(), B, {"y": range(40)}, "No point is in both a similar and a dissimilar"),
+    (SCML(), B, {"marks": APART}, "No point is in both"),
+    (SCML(), FLAT, {"marks": Marks(triplets=[[0, 1, 2]], rows=4)}, "all 1 triplets coincide"),
+    (LSML(), B, {"quadruplets": [[0, 1, 2]]}, r"\(n_quadruplets, 4\).*got shape \(1, 3\)"),
+    (LSML(), B, {"quadruplets": [[0, 1, 2, 40]]}, r"quadruplets\[0\].*there are only rows 0"),
+    (LSML(), B, {"quadruplets": [[0, 1, 2, 3]], "y": CODES}, "passed together with quadruplets"),
+    (LSML(), FLAT, {"quadruplets": [[0, 1, 2, 3]]}, "all 1 comparisons coincide"),
+    (LSML(), B, {"marks": SIMILAR}, "got 1 similar and 0 dissimilar"),
+    (
+        MLKR(),
+        B,
+        {"y": np.where(TARGETS < 2, TARGETS, np.nan)},
+        "three labeled rows .* got 2",
+    ),
+    (MLKR(), B, {"y": np.ones(40)}, "got 40, with 1 different"),
+    (MLKR(), B, {"y": np.where(TARGETS < 9, "a", "b")}, r"1d array of numbers.*For classes"),
+    (MLKR(), B, {"y": np.where(TARGETS < 9, np.inf, TARGETS)}, "y contains infinity"),
+    (MLKR(init=np.eye(2, 3)), B, {"y": TARGETS}, r"here \(2, 4\).*got \(2, 3\)"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:y has 40 different numbers")
+@pytest.mark.parametrize(("learner", "points", "known", "message"), REFUSED)
+def test_what_cannot_be_learned_from_is_refused_in_words(learner, points, known, message):
+    with pytest.raises(ValueError, match=message):
+        clone(learner).fit(points, **known)
+
+
+class Counting(ClassicLearner):
+    """A learner that counts the threads of BLAS."""
+
+    def _learn(self, points, labels):
+        libraries = ThreadpoolController().select(user_api="blas").info()
+        return np.eye(3), {"threads_": {library["num_threads"] for library in libraries}}
+
+
+def test_a_fit_has_one_thread_of_blas():
+    with threadpool_limits(2):
+        assert Counting().fit(X, Y).threads_ == {1}

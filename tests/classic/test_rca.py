@@ -34,14 +34,6 @@ def test_metric_is_the_inverse_scatter_within_the_classes(ridge):
     assert learner.n_chunks_ == 3
 
 
-def test_without_ridge_the_mapped_chunks_have_unit_covariance():
-    X, y = blobs()
-    Z = RCA(ridge=0.0).fit_transform(X, y)
-    assert_allclose(
-        literal_scatter(Z, [np.flatnonzero(y == c) for c in range(3)]), np.eye(4), atol=1e-9
-    )
-
-
 def test_similar_pairs_are_joined_to_chunks():
     X, _ = blobs()
     rows, signs = [[0, 1], [2, 1], [3, 4], [5, 6], [0, 3]], [1, 1, 1, -1, -1]
@@ -60,20 +52,6 @@ def test_a_similar_pair_joins_a_row_to_a_class():
     assert_array_equal(group, [0, 0, 0, 1, -1, 1, -1])
 
 
-def test_no_metric_of_this_spread_has_a_larger_determinant():
-    X, y = blobs()
-    A = RCA(ridge=0.0).fit(X, y).get_mahalanobis_matrix()
-    C = literal_scatter(X, [np.flatnonzero(y == c) for c in range(3)])
-    rng = np.random.default_rng(0)
-    for size in (1e-3, 1e-2, 0.1):
-        for _ in range(30):
-            E = rng.normal(size=A.shape)
-            other = A + size * (E + E.T)
-            other *= np.trace(A @ C) / np.trace(other @ C)
-            if np.linalg.eigvalsh(other)[0] > 0:
-                assert np.linalg.slogdet(other)[1] < np.linalg.slogdet(A)[1]
-
-
 def test_few_components_are_those_of_fishers_discriminant():
     X, y = blobs(n=90)
     ours = RCA(n_components=2, ridge=0.0).fit(X, y).components_
@@ -88,15 +66,5 @@ def test_unlabeled_rows_choose_the_components():
     everything = RCA(n_components=1).fit(X, y).components_
     labeled = RCA(n_components=1).fit(X[:20], y[:20]).components_
     assert np.abs(everything - labeled).max() > 1e-3
-    full = [RCA().fit(*some).get_mahalanobis_matrix() for some in ((X, y), (X[:20], y[:20]))]
+    full = [RCA().fit(*rows).get_mahalanobis_matrix() for rows in ((X, y), (X[:20], y[:20]))]
     assert_allclose(*full)
-
-
-def test_says_what_is_missing():
-    X, y = blobs()
-    with pytest.raises(ValueError, match="All 1 labeled pairs are dissimilar"):
-        RCA().fit(X, marks=Marks([[0, 1]], [-1], rows=X))
-    with pytest.raises(ValueError, match=r"do not differ in 3 of 4 directions.*larger ridge"):
-        RCA(ridge=0.0).fit(X, marks=Marks([[0, 1]], [1], rows=X))
-    with pytest.raises(ValueError, match="n_components=5 is too large"):
-        RCA(n_components=5).fit(X, y)

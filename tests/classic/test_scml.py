@@ -29,35 +29,29 @@ def literal_triplets(X, y, n_neighbors, n_impostors):
 def test_triplets_are_the_literal_ones(b, c):
     X, y = blobs(n=25)
     y[20:] = -1
-    found = neighbor_triplets(X, PairLabels.make(25, y), b, c)
-    assert sorted(map(tuple, found.tolist())) == sorted(literal_triplets(X, y, b, c))
-
-
-def test_marked_pairs_make_triplets_of_points_in_both_kinds():
-    X = np.arange(5.0)[:, np.newaxis]
-    labels = PairLabels.make(5, marks=Marks([[0, 1], [0, 4], [2, 3]], [1, -1, -1], rows=5))
-    assert neighbor_triplets(X, labels, 3, 3).tolist() == [[0, 1, 4]]
+    triplets = neighbor_triplets(X, PairLabels.make(25, y), b, c)
+    assert sorted(map(tuple, triplets.tolist())) == sorted(literal_triplets(X, y, b, c))
 
 
 def test_marked_pairs_compete_with_those_of_the_classes():
     X = np.array([[0.0], [2.0], [5.0], [9.0], [1.0]])
     y = [0, 0, 1, 1, -1]
     labels = PairLabels.make(5, y, Marks([[0, 4], [2, 4]], [1, -1], rows=5))
-    found = neighbor_triplets(X, labels, 1, 1)
-    assert found[found[:, 0] == 0].tolist() == [[0, 4, 2]]  # row 4 is nearer than row 1
-    assert found[found[:, 0] == 2].tolist() == [[2, 3, 1]]
-    assert found[found[:, 0] == 4].tolist() == [[4, 0, 2]]
+    triplets = neighbor_triplets(X, labels, 1, 1)
+    assert triplets[triplets[:, 0] == 0].tolist() == [[0, 4, 2]]  # row 4 is nearer than row 1
+    assert triplets[triplets[:, 0] == 2].tolist() == [[2, 3, 1]]
+    assert triplets[triplets[:, 0] == 4].tolist() == [[4, 0, 2]]
 
 
 def test_no_more_triplets_are_made_than_asked_for():
     X, y = blobs(n=60)
     labels = PairLabels.make(60, y)
     every = set(map(tuple, SCML()._comparisons(X, labels).tolist()))
-    some = SCML(n_constraints=50, random_state=0)._comparisons(X, labels)
+    sample = SCML(n_constraints=50, random_state=0)._comparisons(X, labels)
     assert len(every) > 50
-    assert len(some) == len({*map(tuple, some.tolist())} & every) == 50
+    assert len(sample) == len({*map(tuple, sample.tolist())} & every) == 50
     again = SCML(n_constraints=50, random_state=0)._comparisons(X, labels)
-    assert again.tolist() == some.tolist()
+    assert again.tolist() == sample.tolist()
 
 
 def hinges(seed=0, shape=(80, 12)):
@@ -69,23 +63,15 @@ def hinges(seed=0, shape=(80, 12)):
 def test_the_optimum_is_that_of_the_linear_program(beta):
     M = hinges()
     t, k = M.shape
-    found = linprog(
+    reference = linprog(
         np.r_[np.full(k, beta), np.full(t, 1 / t)],
         A_ub=np.hstack([M, -np.eye(t)]),
         b_ub=-np.ones(t),
     )
     weights, value, gap, _ = Hinges(M, beta).minimize(5000, 1e-3)
     assert gap <= 1e-3
-    assert found.fun - 1e-9 <= value <= found.fun + gap + 1e-9
+    assert reference.fun - 1e-9 <= value <= reference.fun + gap + 1e-9
     assert (weights >= 0.0).all()
-
-
-def test_the_gap_bounds_what_is_missing():
-    M = hinges()
-    best = Hinges(M, 0.01).minimize(5000, 1e-4)[1]
-    for tol in (0.5, 0.1, 0.01):
-        _, value, gap, _ = Hinges(M, 0.01).minimize(5000, tol)
-        assert value - best <= gap + 1e-4
 
 
 @pytest.mark.parametrize("width", [1.0, 0.01])
@@ -93,9 +79,9 @@ def test_gradient_by_finite_differences(width):
     objective = Hinges(hinges(), 0.1)
     w = np.random.default_rng(1).uniform(size=12)
     numeric = approx_fprime(w, lambda v: objective.at(v, width).smoothed, 1e-8)
-    found = objective.at(w, width)
-    assert_allclose(found.gradient, numeric, atol=1e-5)
-    assert abs(found.smoothed - found.exact) <= width / 8
+    at = objective.at(w, width)
+    assert_allclose(at.gradient, numeric, atol=1e-5)
+    assert abs(at.smoothed - at.exact) <= width / 8
 
 
 def test_slow_progress_ends_a_fit_early_and_says_so():
@@ -104,15 +90,6 @@ def test_slow_progress_ends_a_fit_early_and_says_so():
     assert early.stopped_early_
     assert not early.converged_
     assert early.optimality_gap_ > early.tol
-
-
-@pytest.mark.parametrize("progress", [0.1, 1e-3])
-def test_a_stop_at_slow_progress_is_close_to_the_minimum(progress):
-    M = hinges()
-    best = Hinges(M, 0.01).minimize(5000, 1e-4)[1]
-    _, value, gap, n_iter = Hinges(M, 0.01).minimize(5000, 0.0, progress)
-    assert 0.0 <= value - best <= min(gap, 10.0 * progress) + 1e-4
-    assert n_iter < 100
 
 
 def test_objective_is_the_literal_one():
@@ -136,32 +113,3 @@ def test_a_larger_beta_keeps_fewer_directions():
     assert counts[0] > counts[1] > counts[2] > 0
     with pytest.warns(UserWarning, match=r"metric is zero \(rank 0\)"):
         assert SCML(beta=100.0).fit(X, y).components_.shape == (0, 10)
-
-
-def test_triplets_that_the_euclidean_distance_violates_are_satisfied():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3)) * [5.0, 1.0, 1.0]
-    rows = np.array([rng.permutation(80)[:3] for _ in range(600)])
-    scaled = X * [0.1, 1.0, 2.0]
-
-    def closer(Z, rows):
-        a, b, c = Z[rows.T]
-        return np.linalg.norm(a - b, axis=1) < np.linalg.norm(a - c, axis=1)
-
-    rows = np.where(closer(scaled, rows)[:, None], rows, rows[:, [0, 2, 1]])
-    learner = SCML(random_state=0).fit(X, marks=Marks(triplets=rows[:300], rows=X))
-    held_out = closer(learner.transform(X), rows[300:]).mean()
-    assert held_out > 0.85
-    assert closer(X, rows[300:]).mean() < 0.75
-
-
-def test_says_what_is_wrong():
-    X, _ = blobs()
-    with pytest.raises(ValueError, match=r"shape \(n_triplets, 3\).*got shape \(1, 2\)"):
-        SCML(random_state=0).fit(X, marks=Marks(triplets=[[0, 1]], rows=X))
-    with pytest.raises(ValueError, match="No point is in both"):
-        SCML(random_state=0).fit(X, marks=Marks([[0, 1], [2, 3]], [1, -1], rows=X))
-    with pytest.raises(ValueError, match="all 1 triplets coincide"):
-        SCML(random_state=0).fit(
-            np.ones((3, 2)), marks=Marks(triplets=[[0, 1, 2]], rows=np.ones((3, 2)))
-        )

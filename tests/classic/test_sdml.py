@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from seraph import Marks
 from seraph.classic import SDML
-from seraph.classic._sdml import largest_weight, sparse_metric
+from seraph.classic._sdml import largest_weight
 from tests.helpers.blobs import blobs, every_pair, literal_scatters
 
 
@@ -68,8 +68,3 @@ def test_one_kind_of_pairs_is_enough(signs):
     learner = SDML(sparsity=0.0).fit(X, marks=Marks([[0, 1], [2, 3]], signs, rows=X))
     after = learner.pair_distance(pairs)
     assert ((after < before) == (signs[0] == 1)).all()
-
-
-def test_a_single_feature_has_nothing_to_make_sparse():
-    A, _ = sparse_metric(np.array([[4.0]]), 1.0, 10, 1e-3)
-    assert_allclose(A, [[0.25]])

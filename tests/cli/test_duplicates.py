@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from rapidfuzz import fuzz
 
+from seraph._apps.cli._duplicates import _short
 from seraph._apps.cli._record_columns import record_columns
 from seraph._apps.cli._tables import read_table
 from tests.helpers.command import ok, refusal, seraph
@@ -98,43 +99,36 @@ def surest(n):
     return np.argsort(np.where(table["similar"] == 1, -np.array(score), score))[:n].tolist()
 
 
-def test_answers_that_look_wrong_are_listed_and_asked_again(folder, person):
+def test_answers_that_look_wrong_are_listed_and_corrected(folder, person):
     wrong = turned("answers.csv", surest(3))
     done = ok(*FIND, "-o", "found.csv")
     listed = done.out.split("set aside")[1].split("What matters")[0]
     assert all(name in listed for name in [*wrong["id_i"], *wrong["id_j"]])
-    assert "--ask" in done.out + done.err
+    assert "the last answer counts" in " ".join((done.out + done.err).split())
     values = json.loads(ok(*FIND, "--json").out)
     rows = {tuple(row) for row in wrong[["i", "j"]].to_numpy().tolist()}
     assert rows == set(map(tuple, values["suspicious"]))
     assert values["n_wrong"]["low"] <= 3 <= values["n_wrong"]["high"]
-    said = ok(*FIND, "--ask", "more.csv", "-n", "10")
-    assert "the first 3 again" in said.out + said.err
+    ok(*FIND, "--ask", "more.csv", "-n", "10")
     more = pd.read_csv("more.csv")
-    assert len(more) == 10
-    assert {tuple(row) for row in more.loc[:2, ["i", "j"]].to_numpy().tolist()} == rows
-    answer("more.csv", person)
-    done = ok(*FIND, "--pairs", "more.csv")
+    assert not rows & {tuple(row) for row in more[["i", "j"]].to_numpy().tolist()}
+    wrong.to_csv("again.csv", index=False)
+    answer("again.csv", person)
+    done = ok(*FIND, "--pairs", "again.csv")
     assert "set aside" not in done.out
-    assert "3 pairs were answered both ways, and the last answer counts" in done.err
 
 
-def test_a_change_of_mind_is_named_by_the_rows_of_both_tables(folder):
-    table, person = people(120, 80)
-    with_ids(table.iloc[:120], "A").to_csv("a.csv", index=False)
-    with_ids(table.iloc[120:], "B").to_csv("b.csv", index=False)
-    link = ["duplicates", "a.csv", "--against", "b.csv", "--id", "id"]
-    ok(*link, "--ask", "q.csv", "-n", "40")
-    answer("q.csv", person[:120], person[120:])
-    asked = pd.read_csv("q.csv")
-    last = asked.tail(1).assign(similar=1 - asked["similar"].iloc[-1])
-    pd.concat([last, asked]).to_csv("q.csv", index=False)
-    row = asked.iloc[-1]
-    done = ok(*link, "--pairs", "q.csv")
-    assert f"1 pair was answered both ways, and the last answer counts: {row['id_i']} and " in (
-        done.err
+def test_long_records_show_where_they_differ():
+    one, other = (
+        {"title": "the same words " * 20 + end, "venue": "a journal", "year": year}
+        for end, year in (("first", "1999"), ("second", "2001"))
     )
-    assert f"{row['id_j']}." in done.err
+    for shown, own in (
+        (_short(one, other), ("first", "1999")),
+        (_short(other, one), ("second", "2001")),
+    ):
+        assert all(word in shown for word in own)
+        assert shown.endswith("a journal")
 
 
 def test_questions_never_replace_answers(folder):
@@ -146,6 +140,29 @@ def test_questions_never_replace_answers(folder):
     assert len(pd.read_csv("more.csv")) == 6
 
 
+def test_no_output_replaces_answers_whether_they_are_named_or_not(folder):
+    (folder / "more.csv").write_text("i,j,similar\n0,1,no\n")
+    for option in ("-o", "--pairs-out"):
+        assert "more.csv has 1 answers, which would be" in refusal(*FIND, option, "more.csv")
+        assert "is an input" in refusal(*FIND, option, "answers.csv")
+    assert (folder / "more.csv").read_text() == "i,j,similar\n0,1,no\n"
+
+
+def test_rows_without_ids_that_have_moved_are_refused(folder, person):
+    table = pd.read_csv("people.csv", dtype=str, keep_default_na=False).drop(columns="id")
+    table.to_csv("bare.csv", index=False)
+    ok("duplicates", "bare.csv", "--ask", "q.csv", "-n", "40")
+    answer("q.csv", person)
+    asked = pd.read_csv("q.csv", dtype=str)
+    words = asked["similar"].map({"1": "same", "0": "Nein"})
+    asked.assign(similar=[*words[:-1], "?"]).to_csv("q.csv", index=False)
+    ok("duplicates", "bare.csv", "--pairs", "q.csv")
+    table.sort_values("street").to_csv("sorted.csv", index=False)
+    err = refusal("duplicates", "sorted.csv", "--pairs", "q.csv", "-o", "found.csv")
+    assert "q.csv has answers about another table" in err
+    assert "with its rows in the same order" in err
+
+
 def test_what_is_new_is_said_apart_from_the_answers(folder, person):
     out = ok(*FIND, "--pairs-out", "pairs.csv").out
     values = json.loads(ok(*FIND, "--json").out)
@@ -155,17 +172,7 @@ def test_what_is_new_is_said_apart_from_the_answers(folder, person):
     assert values["n_new"] == new
     assert f"{new} pairs that you did not answer" in out
     assert "precision, new" in out
-    assert "50 more answers" in out
     assert values["n_same"]["low"] <= 80 <= values["n_same"]["high"]
-
-
-def test_json_has_the_figures(folder):
-    values = json.loads(ok(*FIND, "--json").out)
-    assert values["n_groups"] > 60
-    assert values["precision"]["low"] <= values["precision"]["value"]
-    assert sum(values["shares"].values()) == pytest.approx(1.0)
-    assert values["note"] == ""
-    assert ok(*FIND, "--quiet").out == ""
 
 
 def test_a_precision_out_of_reach_is_said_and_the_best_one_written(folder):
@@ -178,27 +185,11 @@ def test_a_precision_out_of_reach_is_said_and_the_best_one_written(folder):
     assert said <= values["new_precision"]["value"] + 5e-4 < 1.0
 
 
-def test_the_least_sure_pairs_are_shown_with_their_records(folder):
-    shown = ok(*FIND).out.split("Least sure")[1]
-    pairs = pd.read_csv("people.csv", dtype=str)
-    named = pairs[pairs["id"].map(lambda name: f" {name} " in shown)]
-    assert len(named) == 10
-    assert all(name[:6] in shown for name in named["name"])
-
-
 def test_the_result_itself_goes_to_standard_output(folder):
     done = ok(*FIND, "--precision", "1", "-o", "-")
     assert done.out.startswith("group,row,probability,id,name")
     assert len(pd.read_csv(io.StringIO(done.out))) == done.out.count("\n") - 1  # and nothing else
     assert "cannot be reached" in done.err
-
-
-def test_rows_are_found_by_id_after_sorting(folder):
-    before = json.loads(ok(*FIND, "--json").out)
-    table = pd.read_csv("people.csv", dtype=str, keep_default_na=False).sort_values("street")
-    table.to_csv("people.csv", index=False)
-    after = json.loads(ok(*FIND, "--json").out)
-    assert abs(after["n_groups"] - before["n_groups"]) <= 3
 
 
 def test_more_questions_leave_out_what_was_answered(folder):
@@ -232,21 +223,6 @@ def test_two_tables_are_linked(folder):
     assert single["j"].is_unique
 
 
-def test_hostile_names_and_cells_stay_as_they_are(folder):
-    table = pd.read_csv("people.csv", dtype=str, keep_default_na=False)
-    nasty = '=cmd|"x"!A1 [bold]\N{RIGHT-TO-LEFT OVERRIDE}'
-    table = table.rename(columns={"town": "group", "street": nasty})
-    answers = pd.read_csv("answers.csv", dtype=str)
-    both = answers.loc[answers["similar"] == "1", ["i", "j"]].astype(int).to_numpy()[0]
-    table.loc[both, "name"] = nasty
-    table.to_csv("people.csv", index=False)
-    ok(*FIND, "-o", "found.csv")
-    found = pd.read_csv("found.csv", dtype=str, keep_default_na=False)
-    assert (found["name"] == nasty).sum() == 2
-    assert list(found.columns[:2]) == ["group_", "row"]
-    assert nasty in found.columns
-
-
 def without(*names):
     return [part for name in names for part in ("--drop", name)]
 
@@ -257,7 +233,6 @@ IMPOSSIBLE = [
     ([*FIND, "--one-to-one"], "needs two tables"),
     ([*FIND, "--ask", "q.csv"], "leave out -o"),
     ([*FIND, "--pairs-out", "out.csv"], "both name"),
-    ([*FIND, "-o", "answers.csv"], "is an input"),
     ([*FIND, "--drop", "nope"], "no column 'nope'"),
     ([*FIND, *without("name", "street", "town", "code")], "No column holds text"),
     ([*FIND, *without("name", "street", "town", "code", "age")], "no column is left"),
@@ -281,7 +256,7 @@ def test_what_cannot_be_done_is_said_in_one_line(given, said, folder):
 def test_tables_that_cannot_be_used_are_refused(folder):
     table = pd.read_csv("people.csv", dtype=str, keep_default_na=False)
     table.drop(columns="town").to_csv("other.csv", index=False)
-    assert "'town'" in refusal(*FIND, "--against", "other.csv")
+    assert "'town'" in refusal(*FIND[:4], "--against", "other.csv", "--ask", "q.csv")
     table.loc[5, "id"] = table.loc[2, "id"]
     table.to_csv("twice.csv", index=False)
     assert "same id" in refusal("duplicates", "twice.csv", "--id", "id", "--ask", "q.csv")
@@ -315,10 +290,9 @@ def test_an_untidy_table_is_read_as_it_is(tmp_path, monkeypatch):
     )
     text = table.to_csv(index=False, sep=";")
     (tmp_path / "t.csv").write_bytes(text.encode("latin-1"))
-    with pytest.warns(UserWarning, match="read with|left out") as notes:
+    with pytest.warns(UserWarning, match="left out") as notes:
         columns = record_columns([read_table(tmp_path / "t.csv", encoding="latin-1")], ())
     said = " ".join(str(note.message) for note in notes)
-    assert "read with decimal commas, as in column 'height'" in said
     assert "left out 'id' (row numbers)" in said
     assert {name: values.dtype.kind for name, values in columns.items()} == {
         "name": "O", "height": "f", "born": "M", "zip": "O", "mixed": "O",

@@ -1,11 +1,15 @@
 """Marked pairs find their rows by id, wherever the rows are now."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from seraph import load
-from seraph._apps.cli._tables import read_pairs, read_table
+from seraph._apps.cli._answered import answered_pairs
+from seraph._apps.cli._tables import FileTable
+from seraph.tables import typed_column
 from tests.helpers.command import ok, refusal
 from tests.helpers.wines import wine_frame
 
@@ -20,13 +24,10 @@ def folder(tmp_path_factory):
     data.to_csv(folder / "data.csv", index=False)
     data.sort_values("hue").to_csv(folder / "sorted.csv", index=False)
     data.iloc[:20].to_csv(folder / "part.csv", index=False)
-    for command in (
-        ["fit", folder / "data.csv", "--label", "class", "--id", "name", "-o", folder / "m.skops"],
-        ["query", folder / "m.skops", folder / "data.csv", "-n", "12", "--label", "class",
-         "--id", "name", "-o", folder / "asked.csv"],
-    ):  # fmt: skip
-        ok(*command)
-    asked = pd.read_csv(folder / "asked.csv")
+    pairs = np.random.default_rng(0).permutation(60)[:24].reshape(-1, 2)
+    asked = pd.DataFrame(pairs, columns=["i", "j"])
+    for name in "ij":
+        asked[f"id_{name}"] = frame["name"].to_numpy()[asked[name]]
     asked["similar"] = (truth[asked["id_i"]].values == truth[asked["id_j"]].values).astype(int)
     asked.to_csv(folder / "answered.csv", index=False)
     return folder
@@ -54,34 +55,25 @@ def test_a_sorted_table_gives_the_same_model(folder):
 
 def test_what_cannot_be_found_is_refused(folder):
     command, output = fit(folder, "part.csv")
-    assert "no row of the data has this id" in refusal(*command, "--id", "name")
+    assert "part.csv has this id" in refusal(*command, "--id", "name")
     assert not output.exists()
     command, _ = fit(folder, "sorted.csv")
     assert "name the rows, which may have moved since" in refusal(*command)
 
 
+def named(*ids):
+    return FileTable(
+        Path("data.csv"), {"id": typed_column(ids), "x": typed_column(range(len(ids)))}
+    )
+
+
 def test_ids_may_be_numbers(tmp_path):
     path = tmp_path / "pairs.csv"
     path.write_text("i,j,similar,id_i,id_j\n0,1,1,30,10\n0,1,0,20,30\n")
-    pairs, similar = read_pairs(read_table(path), 3, ids=[10.0, 20.0, 30.0])
+    pairs, similar = answered_pairs([named(10.0, 20.0, 30.0)], path, "id")
     assert pairs.tolist() == [[2, 0], [1, 2]]
     assert similar.tolist() == [True, False]
-    with pytest.raises(ValueError, match="line 2: id_i is '30', and no row of the data"):
-        read_pairs(read_table(path), 3, ids=["a", "b", "c"])
+    with pytest.raises(ValueError, match="line 2: id_i is '30', and no row of data"):
+        answered_pairs([named("a", "b", "c")], path, "id")
     path.write_text("i,j,similar\n0,1,1\n")
-    assert read_pairs(read_table(path), 3, ids=["a", "b", "c"])[0].tolist() == [[0, 1]]
-
-
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        (["a", "b", "a"], "Row 2 of the data has 'a', as row 0 does"),
-        (["a", None, "c"], "Row 1 of the data has no id"),
-        (["a", float("nan"), "c"], "Row 1 of the data has no id"),
-    ],
-)
-def test_ids_that_do_not_tell_rows_apart_are_refused(ids, message, tmp_path):
-    path = tmp_path / "pairs.csv"
-    path.write_text("id_i,id_j,similar\na,b,1\n")
-    with pytest.raises(ValueError, match=message):
-        read_pairs(read_table(path), 3, ids)
+    assert answered_pairs([named("a", "b", "c")], path, "id")[0].tolist() == [[0, 1]]

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairFormat
-from seraph._apps.cli._ask_rows import row_contents, row_ids
-from seraph._apps.cli._tables import read_table
+from seraph._apps.cli._ask_rows import row_contents
+from seraph._apps.cli._tables import read_table, row_ids
 from tests.helpers.command import ok, refusal
 
 
@@ -15,9 +15,9 @@ def write_answers(path, data, form, answers):
     table = read_table(data)
     ids = row_ids(table, None)
     contents = row_contents([table], range(table.n_rows)).__getitem__
-    with AnswerFile(path, ids, form, contents) as file:
-        for answer in answers:
-            file.add(answer)
+    file = AnswerFile(path, ids, form, contents)
+    for answer in answers:
+        file.add(answer)
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
 """Clusters keep to the marks, and without marks they are the usual ones."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist
@@ -32,6 +34,7 @@ def marked(pairs, labels, n=40):
 
 
 @BOTH
+@settings(max_examples=20)
 @given(seed=st.integers(0, 10**6))
 def test_marks_that_can_be_kept_are_kept(cluster, seed):
     Z, y, pairs, marks = sample(seed)
@@ -140,6 +143,35 @@ def test_names_are_matched(cluster):
     np.testing.assert_array_equal(together[pairs[:, 0]] == together[pairs[:, 1]], marks == 1)
     if cluster is constrained_agglomerative:
         assert adjusted_rand_score(expected[order], found) == 1.0
+
+
+@BOTH
+@settings(max_examples=10)
+@given(seed=st.integers(0, 10**6))
+def test_sure_marks_are_kept_whatever_unsure_marks_claim(cluster, seed):
+    Z, _, pairs, sure = sample(seed)
+    rng = np.random.default_rng(seed)
+    clicks = np.array([rng.choice(40, 2, replace=False) for _ in range(30)])
+    claims = Marks(clicks, rng.choice([0.1, 0.9], 30), weights=rng.random(30), rows=40)
+    marks = claims + Marks(pairs, sure, rows=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # too few clusters for all that must be apart
+        labels = cluster(Z, 2, marks=marks)
+    together = labels[pairs[:, 0]] == labels[pairs[:, 1]]
+    assert together[sure == 1].all()
+    if cluster is constrained_agglomerative:
+        assert not together[sure == -1].any()
+
+
+@BOTH
+@pytest.mark.parametrize("weakest", range(3))
+def test_of_unsure_marks_that_disagree_the_weakest_is_left_out(cluster, weakest):
+    Z = np.arange(6.0)[:, np.newaxis]
+    pairs, likeness = np.array([[0, 4], [4, 5], [0, 5]]), np.array([0.9, 0.9, 0.1])
+    weights = np.where(np.arange(3) == weakest, 0.5, 1.0)
+    labels = cluster(Z, 3, marks=Marks(pairs, likeness, weights=weights, rows=Z))
+    kept = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == (likeness > 0.5)
+    np.testing.assert_array_equal(kept, np.arange(3) != weakest)
 
 
 def test_marks_that_cannot_be_kept_are_told():

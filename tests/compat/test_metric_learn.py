@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.utils.estimator_checks import check_estimator
 
-import seraph.classic
-from seraph import Marks
+from seraph import Marks, classic
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import Constraints
+from seraph.compat.metric_learn._starts import first_map
 from seraph.compat.metric_learn.base_metric import MahalanobisMixin
 from seraph.compat.metric_learn.exceptions import NonPSDError, PreprocessorError
 
@@ -54,6 +54,8 @@ ROWS = {
     "SCML": (TRIPLETS,),
     "Covariance": (np.arange(60),),
 }
+USED = np.unique(X[PAIRS].reshape(-1, 4), axis=0)
+BOUNDS = tuple(np.percentile(cdist(USED, USED), (5, 95)).tolist())
 EVERY = pytest.mark.parametrize("name", CLASSES)
 OF_PAIRS = pytest.mark.parametrize("name", ["ITML", "MMC", "SDML"])
 
@@ -99,8 +101,6 @@ def test_a_fitted_learner_maps_points_so_that_all_its_distances_agree(name):
     gap = X[0] - X[1]
     assert metric(X[0], X[1]) == pytest.approx(np.sqrt(gap @ matrix @ gap), abs=1e-9)
     assert metric(X[0], X[1], squared=True) == pytest.approx(gap @ matrix @ gap, abs=1e-9)
-    with pytest.warns(FutureWarning, match="score_pairs is deprecated"):
-        assert_allclose(learner.score_pairs(X[PAIRS]), distances, atol=1e-9)
 
 
 @EVERY
@@ -113,15 +113,8 @@ def test_row_numbers_and_a_preprocessor_give_the_same_as_points(name):
 
 
 @EVERY
-def test_clones_and_copies(name):
+def test_a_metric_stays_as_it_was_when_its_learner_changes(name):
     learner = fitted(name)
-    again = clone(learner)
-    assert again.get_params().keys() == inspect.signature(CLASSES[name]).parameters.keys()
-    for method, *given in (("transform", X), ("pair_distance", X[PAIRS]), ("get_metric",)):
-        with pytest.raises(NotFittedError):
-            getattr(again, method)(*given)
-    for other in (pickle.loads(pickle.dumps(learner)), again.fit(*points_for(name))):
-        assert_allclose(other.transform(X), learner.transform(X), atol=1e-9)
     metric = learner.get_metric()
     before = metric(X[0], X[1])
     learner.components_ = 2 * learner.components_
@@ -154,44 +147,43 @@ def test_check_estimator(learner):
         check_estimator(learner, on_skip=None)
 
 
-@pytest.mark.parametrize("name", ["LMNN", "NCA", "LFDA", "RCA", "MLKR", "RCA_Supervised"])
-def test_the_number_of_components_is_the_one_asked_for(name):
-    assert fitted(name, n_components=2).transform(X).shape == (60, 2)
+STARTS = ("auto", "pca", "identity", "random", np.eye(2, 4))
 
 
-@pytest.mark.parametrize("name", ["NCA", "MLKR", "LMNN"])
-@pytest.mark.parametrize("init", ["auto", "pca", "identity", "random", np.eye(2, 4)], ids=str)
-def test_every_start_is_taken(name, init):
-    learner = fitted(name, init=init, n_components=2, max_iter=3)
-    assert learner.components_.shape == (2, 4)
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        *((name, {"init": init}) for name in ("NCA", "MLKR", "LMNN") for init in STARTS),
+        *((name, {}) for name in ("LFDA", "RCA", "RCA_Supervised")),
+    ],
+)
+def test_the_number_of_components_is_the_one_asked_for_from_any_start(name, parameters):
+    assert fitted(name, n_components=2, **parameters).transform(X).shape == (60, 2)
 
 
-def test_nca_may_start_with_the_discriminants():
-    assert fitted("NCA", init="lda", n_components=2).components_.shape == (2, 4)
+def test_discriminants_have_the_scale_that_metric_learn_starts_from():
+    # The numbers are metric-learn's with scikit-learn 1.7.2; scikit-learn 1.9 scales otherwise.
+    points, y = load_iris(return_X_y=True)
+    first = first_map("lda", points, y, 2, None)
+    expected = [
+        [0.82937764, 1.53447307, 2.20121166, 2.81046031],
+        [0.02410215, 2.16452123, 0.93192121, 2.83918785],
+    ]
+    assert_allclose(np.abs(first), expected, rtol=1e-6)
+    start = make("NCA", init="lda", n_components=2, max_iter=5).fit(points, y)
+    same = make("NCA", init=first, n_components=2, max_iter=5).fit(points, y)
+    assert_array_equal(start.components_, same.components_)
 
 
 REFUSED = [
     ("MLKR", {"init": "lda"}, "init must"),
     ("NCA", {"init": "no such"}, "init must"),
     ("NCA", {"init": np.eye(3)}, "init must"),
-    ("LMNN", {"init": np.eye(5, 4)}, "init must"),
     ("NCA", {"preprocessor": 3}, "preprocessor must be None, a table"),
-    ("NCA", {"preprocessor": "points.csv"}, "preprocessor must be None, a table"),
-    ("MMC", {"diagonal": True, "init": np.zeros((4, 4))}, "init must be above zero"),
     ("LFDA", {"embedding_type": "heavy"}, "embedding_type must be"),
-    ("LMNN", {"n_neighbors": 25}, "n_neighbors=25 is too large"),
     ("SCML", {"basis": "lda"}, "basis"),
-    ("SCML", {"basis": np.eye(3)}, "basis"),
-    ("SCML", {"n_basis": 4.5}, "n_basis"),
-    ("SCML", {"batch_size": "few"}, "batch_size"),
-    ("SCML", {"max_iter": 1.5}, "max_iter"),
-    ("SCML", {"output_iter": 20000}, "output_iter"),
     ("SCML_Supervised", {"k_genuine": 1.5}, "k_genuine must be a finite whole number"),
-    *(
-        (name, {"n_components": n}, "n_components")
-        for name in ("LMNN", "NCA", "LFDA", "RCA", "MLKR", "RCA_Supervised")
-        for n in (0, 5)
-    ),
+    ("LMNN", {"n_components": 5}, "n_components"),
     *(
         (name, {"prior": prior}, message)
         for name in ("ITML", "SDML", "LSML", "ITML_Supervised")
@@ -246,7 +238,7 @@ def test_pairs_are_told_apart_by_a_threshold(name):
     assert learner.set_threshold(distances.max() + 1) is learner
     assert (learner.predict(X[PAIRS]) == 1).all()
     for threshold in ("far", None, [1, 2]):
-        with pytest.raises(ValueError, match="threshold must be a number"):
+        with pytest.raises(ValueError, match="threshold must be a finite number"):
             learner.set_threshold(threshold)
 
 
@@ -255,15 +247,9 @@ def test_calibration_can_be_part_of_the_fit(name):
     strict = {"strategy": "max_tpr", "min_rate": 1.0}
     learner = make(name).fit(X[PAIRS], SIGNS, calibration_params=strict)
     assert not (learner.predict(X[PAIRS])[SIGNS == -1] == 1).any()
-    for bad in (
-        {"strategy": "luck"},
-        {"strategy": "max_tpr"},
-        {"strategy": "f_beta", "beta": "a"},
-    ):
-        with pytest.raises(ValueError, match=r"strategy|min_rate|beta"):
+    for bad in ({"strategy": "luck"}, {"strategy": "max_tpr"}):
+        with pytest.raises(ValueError, match=r"strategy|min_rate"):
             make(name).fit(X[PAIRS], SIGNS, calibration_params=bad)
-        with pytest.raises(ValueError, match=r"strategy|min_rate|beta"):
-            learner.calibrate_threshold(X[PAIRS], SIGNS, **bad)
 
 
 @OF_PAIRS
@@ -273,12 +259,10 @@ def test_pairs_are_cross_validated_and_searched(name):
     learner = make(name, preprocessor=X)
     scores = cross_val_score(learner, PAIRS[order], SIGNS[order], cv=3)
     assert scores.mean() > 0.6
-    accuracy = cross_val_score(learner, PAIRS[order], SIGNS[order], cv=3, scoring="accuracy")
-    assert accuracy.mean() > 0.55
-    parameter = {"ITML": "gamma", "MMC": "max_iter", "SDML": "sparsity_param"}[name]
-    values = [20, 40] if parameter == "max_iter" else [0.01, 0.1]
-    search = GridSearchCV(learner, {parameter: values}, cv=2).fit(PAIRS[order], SIGNS[order])
-    assert search.best_params_[parameter] in values
+    grid = {"ITML": {"gamma": [0.01, 0.1]}, "MMC": {"tol": [1e-3, 0.1]}}
+    grid = grid.get(name, {"sparsity_param": [0.01, 0.1]})
+    search = GridSearchCV(learner, grid, cv=2).fit(PAIRS[order], SIGNS[order])
+    assert search.best_params_.keys() == grid.keys()
 
 
 @OF_PAIRS
@@ -289,7 +273,6 @@ def test_bad_pairs_are_refused(name):
         (PAIRS, SIGNS, "3D array"),
         (X[TRIPLETS][: len(SIGNS)], SIGNS, r"\(n_pairs, 2, n_features\)"),
         (X[PAIRS], SIGNS[:-1], "inconsistent numbers of samples"),
-        (np.full((2, 2, 4), np.nan), [1, -1], "NaN"),
     ):
         with pytest.raises(ValueError, match=message):
             learner.fit(pairs, signs)
@@ -310,30 +293,48 @@ def test_every_prior_is_taken(name):
         assert np.linalg.matrix_rank(fitted(name, prior=prior).components_) == 4
 
 
-# Each learner says what ours does
+# Each learner is one of seraph.classic
 
 
-def test_itml_is_ours_with_bounds_from_distances():
-    learner = fitted("ITML", tol=1e-6)
-    used = np.unique(X[PAIRS].reshape(-1, 4), axis=0)
-    assert_allclose(learner.bounds_, np.percentile(cdist(used, used), (5, 95)))
-    ours = seraph.classic.ITML(bounds=tuple(learner.bounds_), tol=1e-6)
-    marks = Marks(np.arange(160).reshape(-1, 2), SIGNS, rows=160)
-    ours.fit(X[PAIRS].reshape(-1, 4), marks=marks)
-    assert_allclose(
-        learner.get_mahalanobis_matrix(), ours.get_mahalanobis_matrix(), rtol=0.01, atol=0.01
-    )
+ALL_PAIRS = {"n_constraints": None}
+SOLVER = {"max_iter": 100, "tol": 1e-3}
+TRANSLATED = [
+    ("Covariance", {}, classic.Covariance()),
+    ("ITML", {"tol": 1e-6}, classic.ITML(gamma=1.0, bounds=BOUNDS, tol=1e-6, **ALL_PAIRS)),
+    ("LFDA", {"k": 3}, classic.LFDA(n_neighbors=3, beta=0.0)),
+    ("LMNN", {}, classic.LMNN(max_iter=60)),
+    ("LSML", {}, classic.LSML(gamma=1.0)),
+    ("MLKR", {"tol": 1e-5}, classic.MLKR()),
+    ("MMC", {}, classic.GDM(**ALL_PAIRS, **SOLVER)),
+    ("MMC", {"diagonal": True}, classic.GDM(diagonal=True, **ALL_PAIRS, **SOLVER)),
+    ("NCA", {"tol": 1e-5}, classic.NCA(max_iter=100)),
+    ("RCA", {}, classic.RCA(ridge=0.0)),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "ours"), TRANSLATED)
+def test_a_stand_in_learns_the_metric_of_the_classic_learner(name, parameters, ours):
+    rows, *labels = rows_for(name)
+    if name in ("ITML", "MMC"):
+        marks = Marks(np.arange(2 * len(rows)).reshape(-1, 2), labels[0], rows=2 * len(rows))
+        ours.fit(X[rows.ravel()], marks=marks)
+    elif name == "LSML":
+        ours.fit(X, quadruplets=rows)
+    else:
+        ours.fit(X[rows], *labels)
+    expected = ours.get_mahalanobis_matrix()
+    matrix = fitted(name, **parameters).get_mahalanobis_matrix()
+    if name == "MMC":  # in another unit
+        expected *= np.trace(matrix) / np.trace(expected)
+    assert_allclose(matrix, expected, rtol=1e-2, atol=1e-3 * np.abs(expected).max())
+
+
+def test_itml_takes_its_bounds_from_distances():
+    learner = fitted("ITML")
+    assert_allclose(learner.bounds_, BOUNDS)
     assert_allclose(make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2]).bounds_, [1, 2])
     with pytest.raises(ValueError, match="bounds must be two numbers"):
         make("ITML").fit(X[PAIRS], SIGNS, bounds=[1, 2, 3])
-
-
-def test_many_points_give_the_bounds_of_3000_of_them():
-    pairs = np.random.default_rng(0).normal(size=(1600, 2, 2))
-    some = make("ITML", max_iter=1).fit(pairs, np.arange(1600) % 2 * 2 - 1).bounds_
-    used = np.unique(pairs.reshape(-1, 2), axis=0)
-    used = used[np.linspace(0, len(used) - 1, 3000).astype(int)]
-    assert_allclose(some, np.percentile(cdist(used, used), (5, 95)))
 
 
 def test_itml_stays_near_its_prior_where_the_pairs_weigh_little():
@@ -344,68 +345,38 @@ def test_itml_stays_near_its_prior_where_the_pairs_weigh_little():
 
 def test_mmc_has_the_scale_of_metric_learn():
     gaps = X[A] - X[B]
-    for init, size in (("identity", 1.0), (4.0 * np.eye(4), 4.0)):
-        learner = fitted("MMC", init=init)
-        spread = np.einsum("ki,ij,kj->", gaps, learner.get_mahalanobis_matrix(), gaps)
-        assert spread == pytest.approx(size * np.sum(gaps**2) / 100, rel=0.011)
+    total = np.sum(gaps**2) / 100
+    for parameters, expected in (
+        ({}, total),
+        ({"init": 4.0 * np.eye(4)}, 4.0 * total),
+        ({"diagonal": True, "diagonal_c": 3.0}, 1.5),
+    ):
+        matrix = fitted("MMC", **parameters).get_mahalanobis_matrix()
+        assert np.einsum("ki,ij,kj->", gaps, matrix, gaps) == pytest.approx(expected)
 
 
-def plain_weights(alike, others, w, c, n_steps):
-    """The steps of metric-learn's diagonal MMC, pair by pair."""
-    for _ in range(n_steps):
-        gradient, hessian = alike.sum(axis=0), np.zeros((4, 4))
-        distances = [np.sqrt(gap @ w) for gap in others]
-        total = sum(distances)
-        slope = sum(gap / (2 * d) for gap, d in zip(others, distances, strict=True)) / total
-        for gap, d in zip(others, distances, strict=True):
-            hessian += c * np.outer(gap, gap) / (4 * d**3 * total)
-        hessian += c * np.outer(slope, slope) + 1e-6 * np.eye(4)
-        step = np.linalg.inv(hessian) @ (gradient - c * slope)
-        tried = [np.maximum(0, w - step / 2**k) for k in range(50)]
-        values = [
-            gradient @ v + c * np.log(sum(np.sqrt(gap @ v + 1e-6) for gap in others))
-            for v in tried
-        ]
-        w = tried[next(k for k in range(50) if values[k + 1] >= values[k])]
-    return w
+def test_singular_scatters_have_a_metric():
+    wide, chunks = np.column_stack([X, X[:, 0]]), np.arange(60) % 10
+    with pytest.warns(UserWarning, match="has no inverse"):
+        learner = metric_learn.RCA().fit(wide, chunks)
+    assert np.isfinite(learner.components_).all()
+    for points in (np.eye(3), np.diag([1e-3, 2e-3, 0.0]), np.zeros((3, 3))):
+        for kind in ("weighted", "orthonormalized", "plain"):
+            points12 = np.repeat(points, 4, axis=0)
+            learner = metric_learn.LFDA(embedding_type=kind).fit(points12, np.arange(12) // 4)
+            assert np.abs(learner.transform(points12)).max() < 1e13
 
 
-@pytest.mark.parametrize(("init", "c"), [("identity", 1.0), (4.0 * np.eye(4), 30.0)])
-def test_a_diagonal_mmc_takes_the_steps_of_metric_learn(init, c):
-    learner = fitted("MMC", diagonal=True, init=init, diagonal_c=c, max_iter=2, tol=0.0)
-    first = np.ones(4) if isinstance(init, str) else np.diag(init)
-    expected = plain_weights((X[A] - X[B]) ** 2, (X[C] - X[D]) ** 2, first, c, 2)
-    assert_allclose(learner.get_mahalanobis_matrix(), np.diag(expected), rtol=1e-7, atol=1e-9)
-    assert learner.n_iter_ == 2
-    assert not learner.converged_
-    assert fitted("MMC", diagonal=True, diagonal_c=30.0).converged_
-
-
-def test_a_diagonal_mmc_keeps_its_last_weights_where_metric_learn_ends_with_nan():
-    with pytest.warns(ConvergenceWarning, match="stopped after 2 steps.* diagonal_c=1 is small"):
-        learner = fitted("MMC", diagonal=True)
-    two = fitted("MMC", diagonal=True, max_iter=2)
-    assert_array_equal(learner.components_, two.components_)
-    assert not learner.converged_
-    with pytest.raises(ValueError, match="overflow"), np.errstate(all="ignore"):
-        metric_learn.MMC(diagonal=True).fit(1e170 * X[PAIRS], SIGNS)
-
-
-@pytest.mark.parametrize("name", ["ITML", "ITML_Supervised"])
-def test_defaults_of_ours_have_no_influence(name, monkeypatch):
-    """Whatever could change a result is passed, so that new defaults of ours do not leak in."""
-    real, passed = seraph.classic.ITML, []
-
-    def recorder(**parameters):
-        passed.append(parameters)
-        return real(**parameters)
-
-    monkeypatch.setattr(seraph.classic, "ITML", recorder)
-    fitted(name)
-    neutral = {"verbose", "random_state"}
-    assert passed
-    for parameters in passed:
-        assert parameters.keys() | neutral >= inspect.signature(real).parameters.keys()
+def test_lfda_scales_its_eigenvectors_as_asked():
+    weighted, plain, unit = (
+        fitted("LFDA", embedding_type=kind, n_components=2).components_
+        for kind in ("weighted", "plain", "orthonormalized")
+    )
+    lengths = np.linalg.norm(weighted, axis=1) * np.linalg.norm(plain, axis=1)
+    assert_allclose(np.sum(weighted * plain, axis=1), lengths)
+    assert_allclose(unit @ unit.T, np.eye(2), atol=1e-9)
+    with pytest.warns(UserWarning, match="k=9 is too large"):
+        fitted("LFDA", k=9)
 
 
 def test_sdml_says_when_its_weight_is_too_large_and_takes_a_smaller_one():
@@ -414,54 +385,12 @@ def test_sdml_says_when_its_weight_is_too_large_and_takes_a_smaller_one():
     assert np.isfinite(learner.components_).all()
 
 
-def test_rca_whitens_the_chunks():
-    chunks = np.where(np.arange(60) < 40, np.arange(60) // 2 % 10, -1)
-    learner = metric_learn.RCA().fit(X, chunks)
-    Z = learner.transform(X)[:40]
-    for chunk in range(10):
-        Z[chunks[:40] == chunk] -= Z[chunks[:40] == chunk].mean(axis=0)
-    assert_allclose(Z.T @ Z / 40, np.eye(4), atol=1e-8)
-    with pytest.warns(UserWarning, match="has no inverse"):
-        learner = metric_learn.RCA().fit(np.column_stack([X, X[:, 0]]), chunks)
-    assert np.isfinite(learner.components_).all()
-
-
-def test_lfda_scales_its_eigenvectors_as_asked():
-    weighted, plain, unit = (
-        fitted("LFDA", embedding_type=kind, n_components=2).components_
-        for kind in ("weighted", "plain", "orthonormalized")
-    )
-    cosines = np.sum(weighted * plain, axis=1) / (
-        np.linalg.norm(weighted, axis=1) * np.linalg.norm(plain, axis=1)
-    )
-    assert_allclose(cosines, 1.0)
-    assert_allclose(unit @ unit.T, np.eye(2), atol=1e-9)
-    with pytest.warns(UserWarning, match="k=9 is too large"):
-        fitted("LFDA", k=9)
-
-
-@pytest.mark.parametrize("kind", ["weighted", "orthonormalized", "plain"])
-@pytest.mark.parametrize("points", [np.eye(3), np.diag([1e-3, 2e-3, 0.0]), np.zeros((3, 3))])
-def test_lfda_of_classes_without_spread_stays_in_bounds(kind, points):
-    X, y = np.repeat(points, 4, axis=0), np.repeat([0, 1, 2], 4)
-    found = metric_learn.LFDA(embedding_type=kind).fit(X, y).components_
-    assert np.isfinite(found).all()
-    assert np.abs(found @ X.T).max() < 1e13
-
-
 def test_minus_one_is_a_class_where_metric_learn_has_it_so():
     shifted = Y - 1
     for name in ("LMNN", "NCA", "LFDA"):
         assert_allclose(
             make(name).fit(X, shifted).transform(X), fitted(name).transform(X), atol=1e-8
         )
-
-
-def test_minus_one_is_unknown_where_pairs_are_sampled():
-    unknown = np.where(Y == 2, -1, Y)
-    for name in ("ITML_Supervised", "SCML_Supervised", "LSML_Supervised"):
-        learner = make(name).fit(X, unknown)
-        assert np.isfinite(learner.components_).all()
 
 
 # Triplets and quadruplets

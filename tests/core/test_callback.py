@@ -1,12 +1,11 @@
 """Callbacks: what they are shown, and how they end a fit."""
 
-import pickle
 import re
 
 import numpy as np
 import pytest
 
-from seraph import SERAPH, FitState
+from seraph import SERAPH
 from tests.helpers.em import em
 
 SETTINGS = [
@@ -102,13 +101,3 @@ def test_verbose_prints_a_line_per_iteration_also_beside_a_callback(wine, capsys
     assert learner.n_iter_ == len(lines) == 3
     line = r"\[SERAPH\] 1/200  objective -[\d.]+  rank \d+  gap \S+  [\d.]+ s"
     assert re.fullmatch(line, lines[0])
-
-
-def test_a_state_is_plain_data_that_nobody_can_change(wine):
-    states = []
-    SERAPH(callback=states.append, max_iter=2).fit(*wine[:2])
-    again = pickle.loads(pickle.dumps(states[0]))
-    assert isinstance(again, FitState)
-    np.testing.assert_array_equal(again.components, states[0].components)
-    with pytest.raises(AttributeError):
-        states[0].objective = 0.0

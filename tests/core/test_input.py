@@ -19,30 +19,12 @@ X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.array([0, 0, 1, 1, 2, 2] + [-1] * 6)
 
 BAD_PARAMETERS = [
-    ({"mu": -1}, r"mu must be .*'auto'; got -1"),
-    ({"lam": "some"}, "lam must be"),
-    ({"eta": np.nan}, "eta must be"),
-    ({"gamma": -1.0}, "gamma must be"),
-    ({"manifold": "wide"}, "manifold must be"),
-    ({"tol": -1e-3}, "tol must be"),
-    ({"max_iter": 0}, "max_iter must be a .*whole number of at least 1"),
     ({"solver": "newton"}, "solver must be .*low-rank.*got 'newton'"),
     ({"n_components": 4}, "n_components=4 .*3 features"),
-    ({"n_components": 2, "solver": "spg"}, "n_components=2 caps the rank.*low-rank"),
+    ({"n_components": 2, "solver": "spg"}, "n_components=2 caps the rank.*auto"),
     ({"gamma": 1.0, "solver": "em"}, r"gamma=1.0 asks for the full model.*kappa .*'em'"),
-    (
-        {"gamma": 1.0, "solver": "projected-gradient"},
-        "full model.*use solver=.auto., .low-rank. or",
-    ),
-    ({"unlabeled_pairs": "few"}, r'unlabeled_pairs must be "auto", "all" or .* got .few'),
-    ({"unlabeled_pairs": 0}, "unlabeled_pairs must be"),
-    ({"unlabeled_pairs": 0.5}, "unlabeled_pairs must be"),
-    ({"unlabeled_pairs": True}, "unlabeled_pairs must be"),
-    ({"callback": "print"}, "callback must be a function"),
-    ({"warm_start": "yes"}, "warm_start must be"),
-    ({"n_jobs": 0}, "n_jobs"),
-    ({"verbose": -1}, "verbose"),
-    ({"random_state": "seed"}, "random_state"),
+    ({"gamma": 1.0, "solver": "projected-gradient"}, "full model.*use solver=.auto."),
+    ({"unlabeled_pairs": "few"}, "unlabeled_pairs must be .* or 'auto' or 'all'; got 'few'"),
 ]
 
 
@@ -58,13 +40,11 @@ def test_bad_parameters_are_refused_by_name(parameters, message):
 BAD_DATA = [
     ((X[:1], Y[:1]), "minimum of 2 is required"),
     ((X, None), "nothing to learn from"),
-    ((X, np.full(12, -1)), "No labeled pair"),
-    ((X, Y[:-1]), "y has 11 labels and X has 12 rows"),
-    ((X[:, 0], Y), "2D array"),
-    ((X[:, :0], Y), "0 feature"),
-    ((np.where(X > 1, np.nan, X), Y), "NaN"),
-    ((np.where(X > 1, np.inf, X), Y), "infinity"),
-    ((X * 1j, Y), "Complex"),
+    ((X[np.newaxis], Y), "dim 3"),
+    ((np.where(X > 1, None, X.astype(object)), Y), "NaN|None"),
+    (([[0.0] * (1 + k % 2) for k in range(12)], Y), "inhomogeneous|lengths|sequence"),
+    (("X", Y), "2D array|string|scalar"),
+    ((X, 3), "y"),
     ((torch.full((12, 3), torch.nan), Y), "NaN"),
     ((torch.ones(12, 3, dtype=torch.complex64), Y), "real numbers"),
     ((torch.ones(12, 3, 1), Y), "2 dimensions"),
@@ -72,6 +52,16 @@ BAD_DATA = [
     ((torch.ones(12, 0), Y), "1 column"),
     ((np.ma.array(X, mask=X > 1.0), Y), "masked entries.*Fill"),
 ]
+
+
+def test_a_fit_leaves_what_came_in_as_it_was():
+    points, labels, pairs = X.copy(), Y.copy(), np.array([[0, 7], [3, 9]])
+    marks = Marks(pairs, [1, 0], rows=12)
+    SERAPH(manifold=0.1).fit(points, labels, marks=marks)
+    np.testing.assert_array_equal(points, X)
+    np.testing.assert_array_equal(labels, Y)
+    np.testing.assert_array_equal(pairs, [[0, 7], [3, 9]])
+    assert marks == Marks(pairs, [1, 0], rows=12)
 
 
 @pytest.mark.parametrize(("data", "message"), BAD_DATA, ids=[message for _, message in BAD_DATA])
@@ -98,22 +88,6 @@ def test_tensors_to_map_are_checked_like_arrays(learner, bad):
     learner = clone(learner).fit(X, Y)
     with pytest.raises(ValueError, match=r"(?i)nan|infinity|complex|dim"):
         learner.transform(bad)
-
-
-@pytest.mark.parametrize("library", few([np.asarray, torch.as_tensor], np.asarray.__eq__))
-@pytest.mark.parametrize("solver", ["low-rank", "spg", "projected-gradient"])
-@pytest.mark.parametrize("name", ["eta", "mu", "lam", "manifold"])
-@pytest.mark.filterwarnings("ignore")
-def test_a_huge_weight_gives_a_sound_metric_or_is_refused(name, solver, library):
-    for weight in (1e30, 1e200, 1.7e308):
-        learner = SERAPH(solver=solver, max_iter=9, **{name: weight})
-        try:
-            learner.fit(library(1e3 * X), Y)
-        except ValueError as error:
-            assert "is too large" in str(error)  # noqa: PT017
-        else:
-            assert np.all(np.isfinite(learner.components_))
-            assert np.isfinite(learner.objective_)
 
 
 @pytest.mark.parametrize("learner", [SERAPH(), classic.GMML(), MetricClassifier(SERAPH())])

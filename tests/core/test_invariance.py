@@ -14,7 +14,7 @@ from sklearn.base import clone
 from seraph import SERAPH, Marks
 from tests.helpers.em import em
 from tests.helpers.strategies import DISGUISES, ROW_FORMS, SIGN_FORMS, examples, seeds, sound_cases
-from tests.helpers.trial import attempt
+from tests.helpers.trial import fitted
 
 SETTINGS = st.sampled_from(
     [
@@ -34,12 +34,6 @@ SETTINGS = st.sampled_from(
 DIRECT = st.sampled_from([{}, {"mu": 0.0}, {"n_components": 1}])
 SAME_FORMS = ("columns first", "every second row and column", "from the end", "read-only", "list")
 FRAMES = ("objects", "other bytes first", "pandas", "pandas Float64", "polars")
-
-
-def fitted(learner, X, **known):
-    learner = attempt(lambda: learner.fit(X, **known))
-    assert not isinstance(learner, Exception), learner
-    return learner
 
 
 def fit(case, **parameters):

@@ -1,7 +1,6 @@
 """Fits in several threads at once: the same bits as one after the other, and nothing is left."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -13,7 +12,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from seraph import SERAPH, KernelSERAPH
 from seraph._pairs import _blocks
-from tests.helpers.forks import forks, succeeds_in_a_child
 from tests.helpers.quick import few
 
 N_FITS = 4
@@ -101,36 +99,3 @@ def test_a_fit_leaves_no_thread(fails, monkeypatch):
 
 class StopError(Exception):
     """Raised by a callback."""
-
-
-@forks
-@pytest.mark.slow
-@pytest.mark.parametrize("library", ["numpy", "numba", "torch"])
-def test_children_forked_at_any_moment_of_fits_in_other_threads_can_fit(library, monkeypatch):
-    monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", 0 if library == "numba" else np.inf)
-    X, y = problem(0)
-    X, y = X[:60], y[:60]
-    done = threading.Event()
-
-    def fit(X):
-        SERAPH(tol=0.5).fit(X, y)
-        return True
-
-    points = torch.as_tensor(X) if library == "torch" else X
-
-    def fit_again_and_again():
-        while not done.is_set():
-            fit(points)
-
-    fit(points)
-    with ThreadPoolExecutor(3) as pool:
-        loops = [pool.submit(fit_again_and_again) for _ in range(3)]
-        try:
-            for number in range(30):
-                time.sleep(0.003 * (number % 7))
-                # (Without torch, whose threads do not survive a fork.)
-                assert succeeds_in_a_child(lambda: fit(X)), number
-        finally:
-            done.set()
-        for loop in loops:
-            loop.result(SECONDS)

@@ -81,13 +81,6 @@ def test_distances_of_folds_are_on_the_scale_of_the_metric():
     np.testing.assert_allclose(held.distances, learner.pair_distance(held.rows, X))
 
 
-def test_marks_a_metric_has_not_seen_need_no_refit():
-    learner = GMML().fit(X, Y)
-    held = measure_held_out(learner, X, LABELS, "prefit", None)
-    assert len(held.distances) == len(PAIRS)
-    np.testing.assert_allclose(held.distances, learner.pair_distance(held.rows, X))
-
-
 def test_kernel_values_are_cut_on_both_sides():
     kernel = rbf_kernel(X, gamma=0.05)
     by_values = KernelSERAPH(kernel="precomputed")

@@ -7,15 +7,15 @@ import sklearn
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import StandardScaler
 
 from seraph import (
     SERAPH,
-    KernelSERAPH,
     Marks,
     MarksKFold,
     MeanMetric,
@@ -60,16 +60,6 @@ def test_one_call_with_defaults_decides_about_new_points():
     assert model.n_features_in_ == X.shape[1]
 
 
-@pytest.mark.parametrize(
-    "learner", [GMML(), pytest.param(KernelSERAPH(), marks=pytest.mark.slow), Euclidean()]
-)
-def test_decisions_are_better_than_the_base_rate_with_every_learner(learner):
-    model = PairClassifier(learner, cv=3).fit(POINTS, marks=MARKS)
-    right = np.mean((model.predict(ALL, X[TEST]) == 1) == SAME)
-    assert right > max(SAME.mean(), 1 - SAME.mean()) + 0.03
-    assert not hasattr(learner, "components_")  # it was cloned
-
-
 def test_from_classes_alone_class_probabilities_decide():
     some = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
     model = PairClassifier(FAST).fit(POINTS, some)
@@ -94,46 +84,62 @@ def test_from_classes_alone_class_probabilities_decide():
     assert doubt[0] == pytest.approx(np.abs(d - model.threshold_).min(), abs=1e-12)
 
 
-@pytest.mark.parametrize("base_rate", [None, 0.1, 0.8])
-@pytest.mark.parametrize("known", ["marks", "classes"])
-def test_decisions_and_probabilities_lean_to_the_same_side(known, base_rate):
-    rng = np.random.default_rng(0)
+def labeled_points(seed=0):
+    rng = np.random.default_rng(seed)
     y = np.arange(60) % 3
     points = rng.normal(size=(60, 3)) + 1.5 * np.eye(3)[y]
+    return points, y, rng.permutation(60).reshape(-1, 2)
+
+
+@pytest.mark.filterwarnings("ignore:predict calls no pair alike", "ignore:The learned distance")
+@pytest.mark.parametrize("base_rate", [None, 0.001, 0.1, 0.8])
+@pytest.mark.parametrize("known", ["marks", "classes", *range(6)])
+def test_decisions_agree_with_probabilities_and_identical_points_are_alike(known, base_rate):
+    points, y, pairs = labeled_points()
     model = PairClassifier(SERAPH(), cv=3, base_rate=base_rate)
     if known == "classes":
         model.fit(points, np.where(np.arange(60) < 40, y, -1))
     else:
-        pairs = rng.permutation(60).reshape(-1, 2)
-        model.fit(points, marks=Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=60))
-    every = np.array(np.triu_indices(60, 1)).T
-    alike = model.predict_proba(every, points)[:, 1]
-    clear = np.abs(alike - 0.5) > 1e-12
-    np.testing.assert_array_equal(
-        model.predict(every, points)[clear], np.where(alike > 0.5, 1, -1)[clear]
-    )
-    assert base_rate is not None or set(alike > 0.5) == {False, True}
+        chance = np.random.default_rng(known).random(30) < 0.4 if known != "marks" else None
+        alike = y[pairs[:, 0]] == y[pairs[:, 1]] if known == "marks" else chance
+        model.fit(points, marks=Marks(pairs, alike, rows=60))
+    every = np.array(np.triu_indices(60)).T  # with themselves, too
+    p, called = model.predict_proba(points[every])[:, 1], model.predict(points[every])
+    clear = np.abs(p - 0.5) > 1e-12
+    np.testing.assert_array_equal(called[clear], np.where(p > 0.5, 1, -1)[clear])
+    if model.slope_ < 0.0:
+        assert (called[every[:, 0] == every[:, 1]] == 1).all()
 
 
-@pytest.mark.parametrize(
-    ("strategy", "name", "target"),
-    [("precision", "precision", 0.8), ("recall", "recall", 0.9),
-     ("false_accept_rate", "false_accept_rate", 0.1)],
-)  # fmt: skip
-def test_a_target_is_reached_across_the_folds_or_nearly(strategy, name, target):
-    model = PairClassifier(Euclidean(), strategy=strategy, target=target)
-    model.fit(POINTS, Y[TRAIN], marks=MARKS)
-    i, j = np.triu_indices(120, k=1)
-    same = Y[TRAIN][i] == Y[TRAIN][j]
-    called = model.predict(np.c_[i, j], POINTS) == 1
-    reached = {
-        "precision": same[called].mean(),
-        "recall": called[same].mean(),
-        "false_accept_rate": called[~same].mean(),
-    }[name]
-    value, low, high = model.report_[name]
-    assert low <= value <= high
-    assert reached == pytest.approx(target, abs=0.05)
+def test_what_cannot_be_decided_is_said():
+    points, y, pairs = labeled_points()
+    model = PairClassifier(Euclidean(), cv=3)
+    for seed in range(10):  # random marks
+        marks = Marks(pairs, np.random.default_rng(seed).permutation(np.arange(30) < 10), rows=60)
+        with pytest.warns(UserWarning, match=r"better than chance would.* AUC is 0\.\d"):
+            model.fit(points, marks=marks)
+    marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=60)
+    with pytest.warns(UserWarning, match="no pair alike but identical points.*larger base_rate"):
+        model.set_params(base_rate=1e-4).fit(points, marks=marks)
+
+
+@pytest.mark.parametrize("known", ["marks by name", "marks by number", "classes"])
+def test_a_shuffled_table_gives_the_same_decisions(known):
+    names = np.array([f"bottle {k}" for k in range(120)])
+    frame = pd.DataFrame(POINTS, index=names)
+    some = np.where(np.arange(120) < 60, Y[TRAIN], -1)
+    fits = []
+    for order in (np.arange(120), np.random.default_rng(1).permutation(120)):
+        arguments = {
+            "marks by name": {"marks": Marks(names[PAIRS], ALIKE, rows=frame)},
+            "marks by number": {"marks": MARKS[order]},
+            "classes": {"y": some[order]},
+        }[known]
+        fits.append(PairClassifier(cv=3).fit(frame.iloc[order], **arguments))
+    one, other = fits
+    assert one.threshold_ == pytest.approx(other.threshold_, rel=1e-6)
+    assert one.report_["accuracy"] == pytest.approx(other.report_["accuracy"])
+    np.testing.assert_array_equal(one.predict(ALL, X[TEST]), other.predict(ALL, X[TEST]))
 
 
 def test_the_report_has_intervals_that_hold_the_values():
@@ -142,7 +148,6 @@ def test_the_report_has_intervals_that_hold_the_values():
     assert report["base_rate"] == 0.2
     assert report["n_similar"] + report["n_dissimilar"] <= len(PAIRS)
     assert 0 <= report["brier_score"] <= 0.25
-    assert 0 <= report["calibration_error"] <= 1
     for name in ("accuracy", "precision", "recall", "false_accept_rate"):
         value, low, high = report[name]
         assert 0 <= low <= value <= high <= 1
@@ -172,6 +177,7 @@ class Rote(BaseEstimator):
         return np.array([[self.place_.get(bytes(row), rng.normal())] for row in np.asarray(X)])
 
 
+@pytest.mark.filterwarnings("ignore:The learned distance does not tell")
 def test_a_learner_by_rote_is_not_taken_at_its_word():
     """In sample it is always right; the report says what it is worth on other points."""
     rng = np.random.default_rng(0)
@@ -216,44 +222,6 @@ def test_an_unsure_mark_is_a_similar_and_a_dissimilar_one_in_parts():
     )
 
 
-def test_unsure_marks_and_triplets_reach_the_default_learner():
-    triplets = np.column_stack([PAIRS[ALIKE][:8], (PAIRS[ALIKE][:8, 0] + 31) % 120])
-    likeness = np.where(np.arange(len(PAIRS)) % 3 == 0, np.where(ALIKE, 0.9, 0.2), ALIKE)
-    marks = Marks(PAIRS, likeness, triplets=triplets, rows=120)
-    model = PairClassifier(cv=2).fit(POINTS, marks=marks)
-    assert model.estimator_.named_learners_.seraph.n_triplets_ == 8
-    assert model.score(X[TEST], Y[TEST]) > 0.8
-
-
-@pytest.mark.parametrize("wrapped", [False, True])
-@pytest.mark.parametrize("routing", [False, True])
-def test_the_fits_without_a_fold_get_all_that_the_learner_got(monkeypatch, wrapped, routing):
-    triplets = np.column_stack([PAIRS[ALIKE][:8], (PAIRS[ALIKE][:8, 0] + 31) % 120])
-    weights = np.linspace(0.5, 2.0, len(PAIRS))
-    marks = Marks(PAIRS, np.where(ALIKE, 0.9, 0.0), weights=weights, triplets=triplets, rows=120)
-    learner = SERAPH(tol=0.01, warm_start=True)
-    if wrapped:
-        learner = make_pipeline(FunctionTransformer(), learner)
-    told = []
-    plain = SERAPH.fit
-
-    def watched(self, points, y=None, *, marks=None, graph=None):
-        told.append((points, y, marks, self.warm_start))
-        return plain(self, points, y, marks=marks)
-
-    monkeypatch.setattr(SERAPH, "fit", watched)
-    with sklearn.config_context(enable_metadata_routing=routing):
-        PairClassifier(learner, cv=3).fit(POINTS, marks=marks)
-    assert len(told) == 4
-    row_of = {point.tobytes(): row for row, point in enumerate(POINTS)}
-    for number, (points, y, learned_from, warm_start) in enumerate(told):
-        rows = np.array([row_of[point.tobytes()] for point in points])
-        assert learned_from == marks[rows]
-        assert y is None
-        assert warm_start == (number == 0)
-        assert len(rows) == 120 or number
-
-
 # Raw points, frames, searches
 
 
@@ -274,7 +242,7 @@ def test_a_pipeline_takes_raw_points():
 
 
 def test_a_frame_is_asked_by_the_names_of_its_rows():
-    names = np.array([f"bottle {k}" for k in range(120)])
+    names = np.array([f"bottle {k:03}" for k in range(120)])
     frame = pd.DataFrame(WINE[TRAIN], index=names).add_prefix("feature ")
     named = Marks(names[PAIRS], ALIKE, rows=frame)
     model = PairClassifier(make_pipeline(StandardScaler(), GMML()), cv=3)
@@ -322,16 +290,14 @@ def test_a_search_over_the_learner(routing):
 def test_a_fitted_learner_is_taken_as_it_is():
     learner = GMML().fit(X[TEST], Y[TEST])
     before = learner.components_.copy()
-    model = PairClassifier(learner, cv="prefit").fit(POINTS, marks=MARKS)
-    assert model.estimator_ is learner
+    model = PairClassifier(FrozenEstimator(learner)).fit(POINTS, marks=MARKS)
+    assert model.estimator_.estimator is learner
     np.testing.assert_array_equal(learner.components_, before)
     d, called = learner.pair_distance(PAIRS, POINTS), model.predict(PAIRS, POINTS) == 1
     best = max(np.mean((d <= t) == ALIKE) for t in np.append(d, 0.0))
     assert best - 0.05 < np.mean(called == ALIKE) <= best
     with pytest.raises(NotFittedError):
-        PairClassifier(GMML(), cv="prefit").fit(POINTS, marks=MARKS)
-    with pytest.raises(ValueError, match=r'cv="prefit" needs a fitted estimator; got None'):
-        PairClassifier(cv="prefit").fit(POINTS, marks=MARKS)
+        PairClassifier(FrozenEstimator(GMML())).fit(POINTS, marks=MARKS)
 
 
 # Bad input
@@ -351,15 +317,3 @@ def test_a_fit_that_fails_leaves_the_last_one():
         with pytest.raises(ValueError, match=message):
             model.fit(POINTS, marks=marks)
         assert vars(model) == before
-
-
-def test_what_is_no_table_is_refused_in_words():
-    for wrong in (None, 3.0):
-        with pytest.raises(TypeError, match="X must be a table of points, one in each row; got"):
-            PairClassifier().fit(wrong, [0, 1])
-
-
-def test_a_score_refuses_what_is_no_marks():
-    model = PairClassifier(Euclidean(), cv=2).fit(POINTS, marks=MARKS)
-    with pytest.raises(TypeError, match=r"marks must be a seraph\.Marks"):
-        model.score(POINTS, marks=(1, 2))

@@ -1,11 +1,10 @@
 """Which pairs and which rows to ask about next."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -18,76 +17,10 @@ from seraph import (
     query_pairs,
     query_rows,
 )
-from seraph._decide._queries import best_pairs
 from seraph.classic import GMML, Euclidean
-from seraph.metrics._tiles import SquaredDistances
-
-NONE = np.empty((0, 2), dtype=int)
-
-
-# The search
-
-
-def plain_greedy(scores, n, labeled, pairs):
-    """The greedy rule on the whole matrix of scores."""
-    scores = np.array(scores, dtype=float)
-    scores[np.tril_indices(len(scores))] = -np.inf
-    scores[np.outer(labeled, labeled)] = -np.inf
-    for i, j in np.sort(pairs, axis=1):
-        scores[i, j] = -np.inf
-    chosen = []
-    while len(chosen) < n and np.isfinite(scores).any():
-        i, j = np.unravel_index(np.argmax(scores), scores.shape)
-        chosen.append((i, j))
-        scores[[i, j]] = -np.inf
-        scores[:, [i, j]] = -np.inf
-    return np.array(chosen).reshape(-1, 2)
-
-
-@pytest.mark.parametrize(("tile", "n"), [(1, 5), (7, 1), (7, 20), (64, 5), (1000, 20)])
-def test_the_search_finds_what_the_whole_matrix_shows(rng, tile, n):
-    scores = rng.normal(size=(60, 60))
-    scores = scores + scores.T
-    labeled = rng.uniform(size=60) < 0.4
-    pairs = rng.permutation(60)[:20].reshape(-1, 2)
-    chosen = best_pairs(lambda a, b: scores[np.ix_(a, b)], n, labeled, pairs, tile=tile)
-    np.testing.assert_array_equal(chosen, plain_greedy(scores, n, labeled, pairs))
-
-
-def test_the_search_goes_on_when_one_point_is_in_all_the_best_pairs(rng):
-    n = 300
-    scores = rng.uniform(size=(n, n))
-    scores[7] += 100.0  # the best 299 pairs are all of point 7
-    scores = np.maximum(scores, scores.T)
-    labeled = np.zeros(n, dtype=bool)
-    chosen = best_pairs(lambda a, b: scores[np.ix_(a, b)], 5, labeled, NONE, tile=50)
-    np.testing.assert_array_equal(chosen, plain_greedy(scores, 5, labeled, NONE))
-
-
-def test_pairs_of_equal_scores_are_found_in_few_searches():
-    calls = []
-
-    def equal(a, b):
-        calls.append(len(a))
-        return np.zeros((len(a), len(b)))
-
-    assert len(np.unique(best_pairs(equal, 100, np.zeros(400, dtype=bool), NONE))) == 200
-    assert len(calls) <= 3
-
-
-def test_no_array_of_all_pairs_is_stored(rng):
-    n = 4000
-    distances = SquaredDistances(rng.normal(size=(n, 2)))
-    tracemalloc.start()
-    best_pairs(lambda a, b: -distances(a, b), 10, np.zeros(n, dtype=bool), NONE)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 8 * n * n / 4
 
 
 # Pairs
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -102,7 +35,10 @@ def test_no_array_of_all_pairs_is_stored(rng):
 def test_the_pairs_are_those_that_the_model_is_least_sure_of(wine, model):
     X, y_partial, _ = wine
     if isinstance(model, PairClassifier):
-        model.fit(X, marks=Marks.from_classes(y_partial, rows=X))
+        known = np.flatnonzero(y_partial >= 0)
+        pairs = known[np.array(np.triu_indices(len(known), k=1)).T]
+        same = y_partial[pairs[:, 0]] == y_partial[pairs[:, 1]]
+        model.fit(X, marks=Marks(pairs, same, rows=X))
         doubts = lambda pairs: np.abs(model.pair_distance(pairs, X) - model.threshold_)  # noqa: E731
     else:
         model.fit(X, y_partial)
@@ -125,6 +61,21 @@ def test_known_pairs_are_not_asked_for(wine):
     assert np.all((rest >= 70).any(axis=1))
 
 
+@pytest.mark.filterwarnings("ignore:The learned distance does not tell")
+def test_pairs_are_found_where_all_are_equally_doubtful_and_in_a_sample_of_many_rows(rng):
+    points = rng.normal(size=(40, 2))
+    marks = Marks(np.arange(40).reshape(-1, 2), [1, 1, -1, -1, -1] * 4, rows=40)
+    model = PairClassifier(Euclidean(), cv=2).fit(
+        points * np.where(np.arange(40) % 10 < 4, 9, 1)[:, None], marks=marks
+    )
+    assert np.isinf(model.threshold_)
+    assert len(np.unique(query_pairs(model, points, 5))) == 10
+    y = np.where(np.arange(5000) < 20, np.arange(5000) % 2, -1)
+    points = rng.normal(size=(5000, 2)) + np.arange(5000)[:, None] % 2
+    learner = SERAPH(mu=0.0).fit(points, y)
+    assert np.abs(learner.pair_proba(query_pairs(learner, points, 20), points) - 0.5).max() < 1e-3
+
+
 def test_a_pipeline_is_asked_like_its_learner(wine):
     X, y_partial, _ = wine
     raw = 7.0 + X * np.arange(1, X.shape[1] + 1)
@@ -135,7 +86,9 @@ def test_a_pipeline_is_asked_like_its_learner(wine):
 
 def test_a_distance_without_a_threshold_has_no_doubt(wine):
     X = wine[0]
-    with pytest.raises(ValueError, match=r"Euclidean cannot say.*PairClassifier\(Euclidean\(\)\)"):
+    with pytest.raises(
+        ValueError, match=r"Euclidean has no probabilities.*PairClassifier\(Euclidean\(\)\)"
+    ):
         query_pairs(Euclidean().fit(X), X)
     for model in (SERAPH(), PairClassifier(), make_pipeline(StandardScaler(), SERAPH())):
         with pytest.raises(NotFittedError):
@@ -187,7 +140,7 @@ def test_pipelines_and_classifiers_are_asked_like_their_learner():
     expected = query_rows(pipeline[-1], scaled, 5, y=y, random_state=0)
     for model in (
         pipeline,
-        PairClassifier(pipeline, cv="prefit"),
+        PairClassifier(FrozenEstimator(pipeline)),
         MetricClassifier(pipeline),
         make_pipeline(StandardScaler(), MetricClassifier(Euclidean())),
     ):
@@ -204,23 +157,6 @@ def test_fewer_rows_than_wanted_give_a_warning():
     for y, n in (([0, 1, 2, -1, -1], 2), ([0, 1, 2, 1, 1], 0)):
         with pytest.warns(UserWarning, match=f"Only {n} of 3 rows are left"):
             assert len(query_rows(learner, DIGITS[:5], 3, y=y)) == n
-
-
-@pytest.mark.parametrize(
-    ("ask", "arguments", "message"),
-    [
-        (query_pairs, {"n": 0}, "n must be a finite whole number of at least 1; got 0"),
-        (query_pairs, {"y": [0, 1]}, "y has 2 labels and X has 80 rows"),
-        (query_pairs, {"marks": Marks([[0, 80]], [1], rows=81)}, "about 81 rows, but X has 80"),
-        (query_rows, {"n": 0}, "n must be"),
-        (query_rows, {"y": [0] * 4}, "y has 4 labels and X has 80 rows"),
-        (query_rows, {"random_state": "now"}, "random_state"),
-    ],
-)
-def test_bad_questions_are_refused(wine, ask, arguments, message):
-    learner = SERAPH(mu=0.0).fit(*wine[:2])
-    with pytest.raises(ValueError, match=message):
-        ask(learner, wine[0], **arguments)
 
 
 @pytest.mark.slow

@@ -35,14 +35,15 @@ def session(path, X, *, things=None, classes=None, finish=None, seed=0, records=
     ids = names(len(X))
     things = things or RowThings(ids, {"number": [str(k) for k in range(len(X))]})
     form = PairFormat() if classes is None else ClassFormat()
-    none = Finish(["--version"], path.with_suffix(".skops"), path.with_suffix(".html"))
-    with AnswerFile(path, ids, form) as file:
-        setting = Setting(X, things, "test <data>", classes, seed, records)
-        opened = Session(setting, file, finish or none)
-        try:
-            yield opened
-        finally:
-            opened.close()
+    report = path.with_suffix(".html") if records is None else None
+    none = Finish(["--version"], path.with_suffix(".skops"), report)
+    points = X if records is None else records
+    setting = Setting(things, "test <data>", points, classes=classes, seed=seed)
+    opened = Session(setting, AnswerFile(path, ids, form), finish or none)
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 def answer_truly(opened, y, n=1, *, patient=True):

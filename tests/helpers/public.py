@@ -19,11 +19,11 @@ PACKAGES = (
         f"seraph.compat.metric_learn.{name}"
         for name in ("itml", "lfda", "lmnn", "lsml", "mlkr", "mmc", "nca", "rca", "scml", "sdml")
     ),
-    "seraph.datasets",
     "seraph.metrics",
     "seraph.persist",
     "seraph.plot",
     "seraph.records",
+    "seraph.tables",
 )
 PUBLIC = {
     f"{name}.{public}" for name in PACKAGES for public in importlib.import_module(name).__all__

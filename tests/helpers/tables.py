@@ -1,41 +1,8 @@
 """Small tables in several formats."""
 
-import gzip
 import io
 import zipfile
 
-import numpy as np
-import pandas as pd
-
-N = 14
-
-
-def table():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(N, 3)).round(3)
-    frame = pd.DataFrame(X, columns=["a", "b", "c"])
-    frame["class"] = [*"xxyyzz", *[""] * (N - 6)]
-    return frame
-
-
-CSV = table().to_csv(index=False).encode()
-FEATURES = table()[["a", "b", "c"]].to_numpy()
-PAIRS = b"i,j,similar\n0,1,1\n2,3,yes\n0,5,0\n4,9,no\n6,7,\n"
-
-
-def written(write):
-    out = io.BytesIO()
-    write(out)
-    return out.getvalue()
-
-
-FILES = {
-    "csv": CSV,
-    "csv.gz": gzip.compress(CSV, mtime=0),
-    "parquet": written(table().to_parquet),
-    "npz": written(lambda out: np.savez(out, X=FEATURES, y=[0, 0, 1, 1, *[-1] * 10])),
-    "npy": written(lambda out: np.save(out, FEATURES)),
-}
 XLSX = {
     "[Content_Types].xml": '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/'
     'package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>'

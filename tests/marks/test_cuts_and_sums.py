@@ -1,11 +1,9 @@
 """Cuts and sums of any marks, compared with plain lists."""
 
 import pickle
-import re
 from fractions import Fraction
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,16 +107,15 @@ def test_cutting_and_adding_can_be_done_in_any_order(data):
     assert one + Marks(rows=len(one)) == one
 
 
-# Any marks at all: labels that contradict each other, weights at the ends of their range, rows
-# and names of any size. The obvious form keeps a list of marks for each pair.
+# Any marks at all, also labels that contradict each other. The obvious form keeps a list of marks
+# for each pair.
 
-WEIGHTS = (1.0, 2.0, 0.1, 0.2, 0.3, 1 / 3, 1e-100, 1e100, 5.5e99)
-SHARES = (0.0, 1.0, 0.5, 0.1, 0.7, 1 / 3, 1e-300, 1.0 - 2**-53)
-LARGE = (2**53, 2**53 + 1, 2**53 + 2, 2**62, 2**62 + 1)
+WEIGHTS = (1.0, 2.0, 0.1, 0.2, 0.3, 1 / 3)
+SHARES = (0.0, 1.0, 0.5, 0.1, 0.7, 1 / 3)
 
 
 @st.composite
-def any_lists(draw, rows, shares=SHARES, weights=WEIGHTS):
+def any_lists(draw, rows=range(4), shares=SHARES, weights=WEIGHTS):
     """Pairs, labels and weights; a few rows, so that many pairs are marked several times."""
     row = st.sampled_from(rows)
     pair = st.lists(row, min_size=2, max_size=2, unique=True)
@@ -139,8 +136,6 @@ def plain_merge(*parts):
     if any({0, 1} <= {q for q, _ in told} for told in heard.values()):
         return None
     heard = {pair: [m for m in told if m[0] in (0, 1)] or told for pair, told in heard.items()}
-    if any(float(sum(w for _, w in told)) > 1e100 for told in heard.values()):
-        return None
     return {
         pair: (sum(q * w for q, w in told) / sum(w for _, w in told), sum(w for _, w in told))
         for pair, told in heard.items()
@@ -151,28 +146,28 @@ def made_or_refused(make):
     try:
         return make()
     except ValueError as error:
-        assert re.search("is marked both similar and dis|the limit: divide all", str(error))  # noqa: PT017
+        assert "is marked both similar and dis" in str(error)  # noqa: PT017
         return None
 
 
 def by_row(part):
-    """The same lists as arrays of row numbers, which may be beyond the range of floats."""
+    """The same lists, with pairs as an array."""
     return part | {"pairs": np.array(part["pairs"], dtype=np.int64).reshape(-1, 2)}
 
 
 @FEW
 @given(st.data())
-def test_marks_of_a_pair_add_up_whatever_their_weights_and_rows(data):
-    part = data.draw(any_lists((0, 1, 2, *LARGE)))
+def test_marks_of_a_pair_add_up(data):
+    part = data.draw(any_lists())
     expected = plain_merge(part)
-    marks = made_or_refused(lambda: Marks(**by_row(part), rows=2**62 + 2))
+    marks = made_or_refused(lambda: Marks(**by_row(part), rows=4))
     assert (marks is None) == (expected is None)
     if marks is None:
         return
     assert list(map(tuple, marks.pairs.tolist())) == sorted(expected)
     for pair, q, w in zip(marks.pairs.tolist(), marks.labels, marks.weights, strict=True):
         mean, total = expected[tuple(pair)]
-        assert w == float(total)
+        assert w == pytest.approx(float(total), rel=1e-14)
         assert q == pytest.approx(float(mean), rel=1e-14)
         assert (q in (0.0, 1.0)) == (mean in (0, 1))
 
@@ -180,7 +175,7 @@ def test_marks_of_a_pair_add_up_whatever_their_weights_and_rows(data):
 @FEW
 @given(st.data())
 def test_adding_is_associative_and_refuses_the_same_in_any_order(data):
-    parts = [data.draw(any_lists(range(4), weights=WEIGHTS[:-2])) for _ in range(3)]
+    parts = [data.draw(any_lists()) for _ in range(3)]
     a, b, c = (made_or_refused(lambda p=part: Marks(**by_row(p), rows=4)) for part in parts)
     if a is None or b is None or c is None:
         return
@@ -198,54 +193,6 @@ def test_adding_is_associative_and_refuses_the_same_in_any_order(data):
     if sums[0] is not None:
         rows = np.array([3, 1, 0])
         assert sums[0][rows] == (a[rows] + b[rows]) + c[rows]
-
-
-NAMES_OF_ANY_SIZE = {
-    "around 2^53": [2**53 + k for k in range(6)],
-    "unsigned": [2**64 - 1 - k for k in range(6)],
-    "beyond 64 bits": [2**70 + k for k in range(6)],
-    "both": [1, 2**53 + 1, 2**70, -(2**60), 2**53, 7],
-    "negative": [-(2**53) - k for k in range(6)],
-    "text": [str(2**53 + k) for k in range(6)],
-    "small": [5, 3, 1, 0, 2, 4],
-    "several types": [2**53 + 1, "a", 2**53, "b", 1, "2"],
-}
-
-
-@pytest.mark.parametrize("kind", [*NAMES_OF_ANY_SIZE, "numbers"])
-@FEW
-@given(st.data())
-def test_a_table_keeps_every_digit_of_a_name(kind, data):
-    if kind == "numbers":
-        names, rows, choice = list(LARGE), 2**62 + 2, LARGE
-    else:
-        names = rows = choice = NAMES_OF_ANY_SIZE[kind]
-    part = data.draw(any_lists(choice, shares=(0.5, 0.25, 1.0)))
-    three = st.lists(st.sampled_from(choice), min_size=3, max_size=3, unique=True)
-    part["triplets"] = data.draw(st.lists(three, max_size=4)) or None
-    part["pairs"] = objects_of(part["pairs"], 2)
-    marks = made_or_refused(lambda: Marks(**part, rows=rows))
-    if marks is None:
-        return
-    table = marks.to_frame()
-    assert Marks.from_frame(table, rows=rows) == marks
-    told = {value for column in ("i", "j", "than") if column in table for value in table[column]}
-    assert {value for value in told if not pd.isna(value)} <= set(names)
-
-
-def objects_of(lists, width):
-    table = np.empty((len(lists), width), dtype=object)
-    for at, row in enumerate(lists):
-        table[at] = row
-    return table
-
-
-@pytest.mark.parametrize("row", [2.0**53, float(2**60)])
-def test_row_numbers_that_floats_may_have_rounded_are_refused(row):
-    with pytest.raises(ValueError, match="floats are rounded"):
-        Marks([[0.0, row]], [1], rows=2**62)
-    for pairs in ([[0, int(row) + 1]], objects_of([[0, int(row) + 1]], 2)):
-        assert Marks(pairs, [1], rows=2**62).pairs.tolist() == [[0, int(row) + 1]]
 
 
 def test_scikit_learn_cuts_shuffles_and_resamples_marks_with_their_points():

@@ -1,14 +1,12 @@
-import datetime
 import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 
 from seraph import Marks
-from seraph._marks import PairLabels, read_classes
+from seraph._marks import PairLabels
 from tests.helpers import strategies as recipes
 
 
@@ -21,17 +19,9 @@ CODES = np.array([0, 0, -1, -1, 1])
 DISGUISES = {
     **{name: hide(CODES) for name, hide in recipes.DISGUISES.items() if "negative" not in name},
     "booleans and None": [False, False, None, None, True],
-    "date objects": [datetime.date(2020, 1, 1)] * 2 + [None] * 2 + [datetime.date(2021, 1, 1)],
     "text and floats in an array": np.array(["a", "a", -1.0, -1.0, "b"]),
-    "bytes in another encoding": np.array([b"\xe9", b"\xe9", b"-1", b"-1", b"\xea"]),
-    "bytes and floats in an array": np.array([b"a", b"a", -1.0, -1.0, b"b"]),
-    "short text": np.array(["a", "a", "-1", "-1.0", "b"]),
     "masked numbers": np.ma.array([7, 7, 7, -1, 9], mask=[0, 0, 1, 0, 0]),
-    "masked floats": np.ma.array([7.0, 7.0, 7.0, 8.0, 9.0], mask=[0, 0, 1, 1, 0]),
-    "masked unsigned": np.ma.array([7, 7, 7, 8, 9], mask=[0, 0, 1, 1, 0], dtype=np.uint64),
     "masked text": np.ma.array(["a", "a", "a", "b", "b"], mask=[0, 0, 1, 1, 0]),
-    "masked booleans": np.ma.array([False, False, True, True, True], mask=[0, 0, 1, 1, 0]),
-    "masked dates": np.ma.array(recipes.DISGUISES["dates"](np.abs(CODES)), mask=CODES < 0),
     "pandas strings": pd.Series(["a", "a", None, None, "b"], dtype="string"),
     "pandas dates": pd.to_datetime(pd.Series(["2020", "2020", None, None, "2021"])),
 }
@@ -49,37 +39,16 @@ def test_labels_in_every_disguise_mean_the_same(disguise):
 @pytest.mark.parametrize(
     "y",
     [
-        np.array(["nan", "a", "a"]),
-        np.array(["nan", "a", "b" * 40]),
         np.array(["a", np.nan, "b"]),
-        np.array([b"a", np.nan, b"b"]),
         np.array([b"nan", b"a", b"a"]),
         ["nan", "a", "a"],
         pd.Series(["nan", "a", "a"], dtype=object),
     ],
-    ids=["text", "long text", "made by numpy", "bytes made by numpy", "bytes", "list", "pandas"],
+    ids=["made by numpy", "bytes", "list", "pandas"],
 )
 def test_the_text_nan_is_neither_a_class_nor_missing(y):
     with pytest.raises(ValueError, match=r'text "nan".*Write None'):
         made(3, y)
-
-
-@pytest.mark.parametrize("y", [np.array([1, 2], dtype=np.uint8), np.array(["a", "b"])])
-@pytest.mark.parametrize("mask", [np.ma.nomask, [False, False]])
-def test_labels_without_a_masked_entry_keep_their_type(y, mask):
-    labels, known = read_classes(np.ma.array(y, mask=mask), 2)
-    np.testing.assert_array_equal(labels, y, strict=True)
-    assert known.all()
-
-
-@pytest.mark.parametrize("name", ["pairs", "labels"])
-def test_masked_pairs_are_refused(name):
-    marked = {"pairs": np.array([[0, 1], [1, 2]]), "labels": np.array([1, -1])}
-    marked[name] = np.ma.array(marked[name])
-    made(3, **marked)
-    marked[name][0] = np.ma.masked
-    with pytest.raises(ValueError, match=r"masked entries.*Fill"):
-        made(3, **marked)
 
 
 def test_implied_pairs_are_counted_but_never_listed():
@@ -123,40 +92,13 @@ def test_labels_of_pairs_may_be_booleans_or_signs_of_any_type(signs):
     np.testing.assert_array_equal(labels.similar, [True, False])
 
 
-def test_a_single_labeled_row_is_in_no_labeled_pair():
-    labels = made(5, [0, -1, -1, -1, -1], pairs=[[1, 2]], labels=[1])
-    assert labels.n_labeled_rows == 2
-
-
-@pytest.mark.parametrize(
-    "form",
-    [
-        np.asarray,
-        pd.Series,
-        lambda y: pd.Series(y, dtype="UInt8"),
-        lambda y: pd.Series(y, dtype="uint8[pyarrow]"),
-        pl.Series,
-        pa.array,
-        lambda y: pa.chunked_array([y[:1], y[1:]]),
-    ],
-    ids=["numpy", "pandas", "UInt8", "pandas arrow", "polars", "pyarrow", "pyarrow chunks"],
-)
-def test_minus_one_lost_in_an_unsigned_type_gives_a_warning(form):
-    y = np.array([1, 2, 255], dtype=np.uint8)  # what some versions of numpy make of -1
-    with pytest.warns(UserWarning, match=r"uint8, which cannot hold -1\. It contains 255"):
-        assert made(3, form(y)).n_labeled_rows == 3
-
-
 @pytest.mark.parametrize(
     "y",
     [
         [1, -1, 1, -1],
         [1.0, -1.0, 1.0, np.nan],
-        ["1", "-1", "1", None],
         np.array([1, -1, 1, "-1"]),
-        np.array([b"1", b"-1.0", b"1", b"1"]),
         pd.Series([1, -1, pd.NA, 1], dtype="Int64"),
-        pd.Series([1, -1, pd.NA, 1], dtype=object),
     ],
     ids=repr,
 )
@@ -174,70 +116,31 @@ def test_no_other_labels_are_taken_for_signs(y):
     made(4, y)
 
 
-def test_a_fold_without_a_class_is_no_reason_to_warn():
-    """The codes of the classes inside, 0 and 1, are not the user's labels."""
-    labels = made(6, ["a", "b", "b", "b", "b", None])
-    assert labels.among(np.array([1, 2, 5])).codes.tolist() == [0, 0, -1]
-
-
 BAD = {
     "nothing given": ({}, "requires y to be passed.*pairs"),
     "no label": ({"y": [-1, -1, -1, -1]}, r"No \w+ pair: y labels 0 of 4 rows"),
     "one label": ({"y": [3, -1, -1, -1]}, r"No \w+ pair: y labels 1 of 4 rows"),
     "no pair": ({"pairs": np.empty((0, 2)), "labels": []}, r"No \w+ pair"),
     "another length": ({"y": [0, 1, 0]}, "y has 3 labels and X has 4 rows"),
-    "two columns": ({"y": [[0, 1]] * 4}, "1d array"),
     "both kinds": ({"pairs": [[0, 2], [2, 0]], "labels": [1, -1]},
         r"pair \(0, 2\) is marked both similar and dissimilar"),
     "against the classes": ({"y": [0, 0, 1, -1], "pairs": [[1, 2]], "labels": [1]},
         r"pair \(1, 2\) is marked similar, but y gives its rows different class"),
-    "with the classes": ({"y": [0, 0, 1, -1], "pairs": [[1, 0]], "labels": [-1]},
-        r"pair \(0, 1\) is marked dissimilar, but y gives its rows the same class"),
     "too large": ({"pairs": [[0, 1], [1, 4]], "labels": [1, 1]},
         r"pairs\[1\] is \(1, 4\).*0 to 3"),
-    "negative": ({"pairs": [[0, -1]], "labels": [1]}, r"pairs\[0\] is \(0, -1\)"),
     "itself": ({"pairs": [[2, 2]], "labels": [1]}, "row 2 with itself"),
-    "triples": ({"pairs": [[0, 1, 2]], "labels": [1]}, r"shape \(n_pairs, 2\).*\(1, 3\)"),
     "halves": ({"pairs": [[0.5, 1.0]], "labels": [1]}, "whole numbers"),
-    "words": ({"pairs": [["a", "b"]], "labels": [1]}, "whole numbers"),
-    "points": ({"pairs": np.zeros((3, 2, 5)), "labels": [1] * 3}, r"\(3, 2, 5\)"),
-    "no pair labels": ({"pairs": [[0, 1]]}, "without labels"),
-    "no pairs": ({"labels": [1]}, "without pairs"),
     "few pair labels": ({"pairs": [[0, 1], [1, 2]], "labels": [1]}, r"\(1,\) for 2 pairs"),
-    "a word": ({"pairs": np.array([[0, "b"]], dtype=object), "labels": [1]},
-        "whole numbers; got 'b'"),
-    "pairs of two lengths": ({"pairs": [[0, 1], [2]], "labels": [1, 1]},
-        "pairs must have rows of one length"),
-    "labels of two lengths": ({"pairs": [[0, 1], [0, 2]], "labels": [[1], [1, 1]]},
-        "labels must have rows of one length"),
-    "no pairs in two columns of labels": ({"pairs": [], "labels": np.empty((0, 2), dtype=bool)},
-        r"No \w+ pair"),
-    "minus one and zero": ({"pairs": [[0, 1], [1, 2]], "labels": [-1, 0]},
-        r"both -1 and 0\. Use \+1 and -1, or .* NaN or None where you are unsure"),
     "a label above one": ({"pairs": [[0, 1], [1, 2]], "labels": [0.5, 1.5]},
         r"\+1 \(similar\).*got .*1\.5"),
-    "a label below zero": ({"pairs": [[0, 1]], "labels": [-0.3]}, r"got .*-0\.3"),
     "a pair label in words": ({"pairs": [[0, 1]], "labels": ["unsure"]}, "got .*unsure"),
     "only unsure": ({"pairs": [[0, 1]], "labels": [np.nan]},
         r"No \w+ pair.*unsure or has a weight of 0"),
     "a negative weight": ({"pairs": [[0, 1]], "labels": [1], "weights": [-1.0]},
         r"weights must be finite numbers of at least 0.*got .*-1\.0.* at 0"),
-    "a missing weight": ({"pairs": [[0, 1]], "labels": [1], "weights": [None]},
-        "weights must be finite.*got None at 0"),
-    "a weight in words": ({"pairs": [[0, 1]], "labels": [1], "weights": ["much"]},
-        "weights must be finite.*much"),
-    "an infinite weight": ({"pairs": [[0, 1]], "labels": [1], "weights": [np.inf]},
-        "weights must be finite.*inf"),
-    "few weights": ({"pairs": [[0, 1], [1, 2]], "labels": [1, 1], "weights": [1]},
-        r"one weight per pair: got shape \(1,\) for 2 pairs"),
     "weights alone": ({"y": [0, 0, 1, 1], "weights": [1]}, "weights was passed without"),
     "a row twice in a triplet": ({"triplets": [[0, 1, 2], [0, 3, 0]]},
         r"triplets\[1\] is \(0, 3, 0\).*the three must differ"),
-    "a triplet too large": ({"triplets": [[0, 1, 4]]}, r"triplets\[0\] is \(0, 1, 4\).*0 to 3"),
-    "pairs as triplets": ({"triplets": [[0, 1]]}, r"shape \(n_triplets, 3\), three row.*\(1, 2\)"),
-    "triplets of points": ({"triplets": np.zeros((4, 3, 5))}, r"\(4, 3, 5\)"),
-    "triplets of halves": ({"triplets": [[0, 1, 0.5]]}, "triplets must hold row numbers.*whole"),
-    "no triplet": ({"triplets": np.empty((0, 3))}, r"No \w+ pair"),
 }  # fmt: skip
 
 
@@ -300,30 +203,8 @@ def test_bad_labels_are_refused_with_what_came_and_what_to_do(case):
         made(4, **arguments)
 
 
-@pytest.mark.parametrize(
-    "y",
-    [
-        [0, 1, 2, 1, 0],
-        [3, 1, 1, 2, 0],
-        [0, 2, 2, 0, 2],
-        [7, 7, 9, 8, 7],
-        [-5, 0, 1, 1, -5],
-        ["b", "a", "c", "a", "b"],
-        [0.5, 2.0, 0.5, 1.0, 2.0],
-        [True, False, True, True, False],
-        np.array([2, 0, 1, 1, 0], dtype=np.int8),
-    ],
-)
-def test_classes_are_numbered_in_their_order(y):
-    y = np.asarray(y)
-    codes = made(5, y).codes
-    np.testing.assert_array_equal(codes, np.unique(y, return_inverse=True)[1])
-    assert codes.dtype == np.intp
-    assert not np.shares_memory(codes, y)
-
-
-@pytest.mark.parametrize("text", ["", "unknown", "Unknown", "NA", "?", "  "])
-@pytest.mark.parametrize("form", [list, np.array, pd.Series, pl.Series], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("text", ["", "Unknown", "?"])
+@pytest.mark.parametrize("form", [list, np.array, pl.Series], ids=lambda f: f.__name__)
 def test_a_class_that_is_probably_missing_is_named(text, form):
     with pytest.warns(UserWarning, match="counts as a class.*None or -1") as caught:
         labels = PairLabels.make(4, form(["a", "a", text, text]))

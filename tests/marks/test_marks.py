@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -74,8 +75,6 @@ def test_marks_do_not_change():
                 getattr(some, name)[:] = 0
         with pytest.raises(AttributeError, match=f"make new ones instead of setting {name}"):
             setattr(marks, name, None)
-        with pytest.raises(AttributeError, match="Marks do not change"):
-            delattr(marks, name)
 
 
 def test_equal_marks_say_the_same_of_the_same_rows():
@@ -99,19 +98,10 @@ def test_equal_marks_say_the_same_of_the_same_rows():
 SAME_ROWS = "Only marks about the same rows can be added"
 NO_ARRAY = r"cannot become an array.*marks\.pairs and"
 MISUSES = {
-    "one row": (lambda: sample()[3], TypeError, "slice, a mask or a list of row numbers; got 3"),
-    "no such row": (lambda: sample()[[5]], IndexError, "out of bounds"),
     "a name": (lambda: sample()["ann"], IndexError, "only integers"),
-    "two dimensions": (lambda: sample()[1, 2], IndexError, "one dimension"),
     "list": (lambda: list(sample()), TypeError, "not iterable"),
     "hash": (lambda: hash(sample()), TypeError, "unhashable"),
-    "new attribute": (lambda: setattr(sample(), "x", 1), AttributeError, "Marks do not change"),
     "array": (lambda: np.array(sample()), TypeError, NO_ARRAY),
-    "asarray": (lambda: np.asarray(sample()), TypeError, NO_ARRAY),
-    "objects": (lambda: np.array(sample(), dtype=object), TypeError, NO_ARRAY),
-    "unique": (lambda: np.unique(sample()), TypeError, NO_ARRAY),
-    "columns": (lambda: np.column_stack([sample(), np.ones(5)]), TypeError, NO_ARRAY),
-    "add a number": (lambda: sample() + 3, TypeError, "unsupported operand"),
     "add more rows": (lambda: sample() + sample(6), ValueError, SAME_ROWS),
     "add names": (lambda: sample() + by_name(), ValueError, SAME_ROWS),
     "add another order": (lambda: by_name() + by_name()[::-1], ValueError, SAME_ROWS),
@@ -123,13 +113,10 @@ MISUSES = {
         lambda: PairLabels.of(np.zeros((5, 1)), 5, sample(), sample()), ValueError,
         "as y and as marks: pass them once",
     ),
-    **{
-        f"{other!r} as marks": (
-            lambda other=other: PairLabels.of(np.zeros((4, 1)), 4, None, other), TypeError,
-            r"marks=seraph\.Marks\(pairs, labels, rows=X\); got",
-        )
-        for other in ([[0, 1]], {"pairs": []}, "marks")
-    },
+    "a list as marks": (
+        lambda: PairLabels.of(np.zeros((4, 1)), 4, None, [[0, 1]]), TypeError,
+        r"marks=seraph\.Marks\(pairs, labels, rows=X\); got",
+    ),
 }  # fmt: skip
 
 
@@ -174,12 +161,6 @@ def test_a_part_of_a_table_leaves_out_the_marks_of_other_rows_and_counts_them():
         by_name().align(pd.DataFrame({"x": [1.0, 2.0]}, index=["zoe", "yan"]), 2)
 
 
-def test_more_rows_than_the_marks_know_are_fine():
-    more = pd.DataFrame({"x": np.arange(7.0)}, index=["zoe", *NAMES, "yan"])
-    found = by_name().align(more, 7)
-    np.testing.assert_array_equal(found.pairs, sample().pairs + 1)
-
-
 def test_a_warning_and_a_count_tell_of_names_that_are_not_there():
     pairs = [["ann", "bob"], ["ann", "zoe"], ["cyd", "dan"]]
     message = r"pairs\[1\] names row 'zoe', which is not in rows; 1 of 3 pairs are like that\. "
@@ -204,7 +185,6 @@ def test_by_number_another_length_is_refused():
 
 TABLES = {
     "number": (3, None),
-    "numpy number": (np.int64(3), None),
     "array": (np.zeros((3, 2)), None),
     "lists": ([[0.0, 1.0]] * 3, None),
     "polars": (pl.DataFrame({"x": [1.0, 2.0, 3.0]}), None),
@@ -214,7 +194,6 @@ TABLES = {
     "array of names": (np.array(list("abc")), list("abc")),
     "index": (pd.Index(list("abc")), list("abc")),
     "series": (pd.Series(list("abc"), index=[5, 6, 7]), list("abc")),
-    "polars names": (pl.Series(list("abc")), list("abc")),
     "numbers as names": ([30, 10, 20], [30, 10, 20]),
 }
 
@@ -238,14 +217,8 @@ REFUSED = {
         for rows in (None, True, 2.0, np.float64(2.0), "abc", b"abc", object())
     },
     **{
-        f"rows: 1e{len(str(abs(n))) - 1}": ({"rows": n}, ValueError, "rows must be a number of")
-        for n in (-1, 10**30, 10**4000)
-    },
-    **{
-        f"weight {weight:g}": (
-            {"weights": [weight], "rows": NAMES}, ValueError, r"from 1e-100 to 1e\+100, or 0; got",
-        )
-        for weight in (1e101, 1e308, 1e-101, 5e-324)
+        f"rows: {n}": ({"rows": n}, ValueError, "rows must be a number of")
+        for n in (-1, 2**64)
     },
     "twice": ({"rows": ["a", "b", "a"]}, ValueError, "row 2 'a' is that of row 0, too"),
     "missing": ({"rows": ["a", None, "b"]}, ValueError, "row 1 is missing"),
@@ -254,19 +227,8 @@ REFUSED = {
     "index": (
         {"rows": pd.DataFrame({"x": [1, 2]}, index=["a", "a"])}, ValueError, "The index must name",
     ),
-    "itself": ({"pairs": [["bob", "bob"]]}, ValueError, r"pairs\[0\] pairs row 'bob' with itself"),
-    "both": (
-        {"pairs": [["ann", "bob"], ["bob", "ann"]], "labels": [1, 0]}, ValueError,
-        r"\('ann', 'bob'\) is marked both similar",
-    ),
     "one name": ({"pairs": [["ann"]]}, ValueError, r"two names of rows each; got shape \(1, 1\)"),
-    "flags": ({"pairs": [[True, False]]}, ValueError, "names row True"),
-    "a list": ({"pairs": [[["ann"], "bob"]]}, ValueError, "names row|shape"),
     "no labels": ({"labels": None}, ValueError, "without labels"),
-    "triplet": (
-        {"pairs": None, "labels": None, "triplets": [["ann", "bob", "ann"]]}, ValueError,
-        r"\('ann', 'bob', 'ann'\).*the three must differ",
-    ),
 }  # fmt: skip
 
 
@@ -300,6 +262,48 @@ def test_a_table_holds_all_of_it(rows, part, tmp_path):
     assert Marks.from_frame(pl.from_pandas(table.astype(object)), rows=rows) == some
     table.to_csv(tmp_path / "marks.csv", index=False)
     assert Marks.from_frame(pd.read_csv(tmp_path / "marks.csv"), rows=rows) == some
+
+
+BINS = pd.cut([1.0, 2.0, 3.0, 4.0], range(5))
+LONG = 2**64
+
+
+def table(**columns):
+    # Not all versions of pandas make a column of whole numbers beyond 64 bits by themselves.
+    columns = {name: pd.Series(cells, dtype=object) for name, cells in columns.items()}
+    return pd.DataFrame({"i": [0, 1], "j": [1, 2], "similar": [1, 0]} | columns)
+
+
+# Tables and rows, with the pairs that they mark, or the words that they are refused with.
+PLAIN = [[0, 1], [1, 2]]
+FRAMES = {
+    "pandas": (table(), 4, PLAIN),
+    "polars": (pl.from_pandas(table()), 4, PLAIN),
+    "pyarrow": (pa.Table.from_pandas(table()), 4, PLAIN),
+    "pyarrow columns": ({name: pa.array(table()[name]) for name in table()}, 4, PLAIN),
+    "categories": (table().astype("category"), 4, PLAIN),
+    "intervals": (table(i=BINS[:2], j=BINS[1:3]), BINS, PLAIN),
+    "long names": (table(i=[LONG, LONG], j=[LONG + 1, 7]), [LONG, LONG + 1, 7], [[0, 1], [0, 2]]),
+    "interval as row": (table(i=BINS[:2]), 4, "whole numbers; got Interval"),
+    "interval as answer": (table(similar=BINS[:2]), 4, "labels must be .* got Interval"),
+    "interval as weight": (table(weight=BINS[:2]), 4, "weights must be .* got Interval"),
+    "long row number": (table(i=[LONG, 0]), 4, rf"\[0\] is \({LONG}, 1\), but"),
+    "long answer": (table(similar=[LONG, 0]), 4, f"labels must be .*{LONG}"),
+    "longer weight": (table(weight=[10**400, 1]), 4, "weights must be finite"),
+    "a column twice": (pd.concat([table(), table()], axis=1), 4, "two columns 'i'"),
+    "an array": (table().to_numpy(), 4, "must be a DataFrame, or a dictionary"),
+    "nothing": (None, 4, "must be a DataFrame, or a dictionary of columns .*; got None"),
+}
+
+
+@pytest.mark.parametrize("case", FRAMES)
+def test_tables_of_every_library_are_read_or_refused_in_words(case):
+    frame, rows, expected = FRAMES[case]
+    if isinstance(expected, str):
+        with pytest.raises((TypeError, ValueError), match=expected):
+            Marks.from_frame(frame, rows=rows)
+    else:
+        assert Marks.from_frame(frame, rows=rows).pairs.tolist() == expected
 
 
 def test_answers_are_read_as_people_write_them():

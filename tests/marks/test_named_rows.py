@@ -111,21 +111,6 @@ def test_queries_name_rows_as_the_index_does_and_take_their_answers_back():
     assert not set(map(frozenset, asked)) & set(map(frozenset, named))
 
 
-def test_names_that_are_unknown_are_refused():
-    learner = SERAPH().fit(FRAME, marks=BY_NAME)
-    for pairs, message in (
-        ([["row 1", "row 99"]], r"pairs\[0\] names row 'row 99', which is not in the index"),
-        (ROWS, r"names row 0, which is not in the index; 55 of 55 pairs"),
-        ([["row 1"]], r"two names of rows each; got shape \(1, 1\)"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            learner.pair_distance(pairs, FRAME)
-    with pytest.raises(ValueError, match="only rows 0 to 59"):
-        SERAPH().fit(X, Y).pair_distance([[0, 60]], X)
-    with pytest.raises(ValueError, match="pass rows=names, or a DataFrame"):
-        Marks(PAIRS, ALIKE, rows=X)
-
-
 @EVERY
 def test_rows_and_points_say_the_same(learner):
     learner = sklearn.clone(learner).fit(X, marks=BY_NUMBER)

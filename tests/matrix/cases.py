@@ -62,7 +62,7 @@ class Case:
 
 def estimators() -> dict[str, type]:
     """Return every public estimator by its full name."""
-    found: dict[type, str] = {}
+    cases: dict[type, str] = {}
     for package in PACKAGES:
         module = importlib.import_module(package)
         for name in module.__all__:
@@ -70,8 +70,8 @@ def estimators() -> dict[str, type]:
             if name == "MahalanobisLearner":  # a base class
                 continue
             if isinstance(value, type) and issubclass(value, BaseEstimator):
-                found.setdefault(value, f"{package}.{name}")
-    return {name: kind for kind, name in found.items()}
+                cases.setdefault(value, f"{package}.{name}")
+    return {name: kind for kind, name in cases.items()}
 
 
 def _wine() -> tuple[Any, Any]:
@@ -124,11 +124,11 @@ def cases_on(page: str) -> list[Case]:
     """
     docs = _pages()
     document = docs.parse(PAGES[page])
-    found: dict[str, Case] = {}
+    cases: dict[str, Case] = {}
     docs.setup(document.namespace)
     try:
         for example in document.examples():
-            with _Recorded(document.namespace, found):
+            with _Recorded(document.namespace, cases):
                 try:
                     example.evaluate()
                 except ModuleNotFoundError:  # of the group "search"; later blocks need it, too
@@ -139,8 +139,8 @@ def cases_on(page: str) -> list[Case]:
     finally:
         docs.teardown(document.namespace)
     fits = re.search(r"^```python\n(?:(?!```).)*\.fit\(", document.text, re.DOTALL | re.MULTILINE)
-    assert found or not fits, f"{page} fits a model that was not found"
-    return list(found.values())
+    assert cases or not fits, f"{page} fits a model that was not found"
+    return list(cases.values())
 
 
 def _pages() -> Any:
@@ -154,8 +154,8 @@ def _pages() -> Any:
 class _Recorded:
     """Record the models that code of a namespace fits itself, each kind of model once."""
 
-    def __init__(self, namespace: dict[str, Any], found: dict[str, Case]) -> None:
-        self.namespace, self.found = namespace, found
+    def __init__(self, namespace: dict[str, Any], cases: dict[str, Case]) -> None:
+        self.namespace, self.cases = namespace, cases
 
     def __enter__(self) -> None:
         self.before = sys.getprofile()
@@ -174,9 +174,9 @@ class _Recorded:
             caller = caller.f_back
         if caller is None or caller.f_globals is not self.namespace:
             return
-        given = {name: frame.f_locals[name] for name in code.co_varnames[: code.co_argcount]}
-        model, X, *others = given.values()
-        rest = dict(zip([*given][2:], others, strict=True))
+        arguments = {name: frame.f_locals[name] for name in code.co_varnames[: code.co_argcount]}
+        model, X, *others = arguments.values()
+        rest = dict(zip([*arguments][2:], others, strict=True))
         for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]:
             rest[name] = frame.f_locals[name]
         if code.co_flags & inspect.CO_VARKEYWORDS:
@@ -185,4 +185,4 @@ class _Recorded:
         if isinstance(model, BaseEstimator) and any(hasattr(model, name) for name in asked):
             rest = {name: value for name, value in rest.items() if value is not None}
             shape = tuple(getattr(X, "shape", ()))
-            self.found.setdefault(f"{model} {shape} {sorted(rest)}", Case(model, X, rest))
+            self.cases.setdefault(f"{model} {shape} {sorted(rest)}", Case(model, X, rest))

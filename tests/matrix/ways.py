@@ -1,7 +1,7 @@
 """Ways out and back: what goes out one of them comes back with the same answers.
 
 A way gets a case, and fails where the answers differ. An error that refuses passes through;
-``REFUSALS`` lists those that are expected, with the reason, and docs/promises.md shows them.
+``REFUSALS`` lists those that are expected, with the reason, and docs/production.md sums them up.
 """
 
 import copy
@@ -26,96 +26,22 @@ from seraph import MarksKFold, PairClassifier
 from seraph.persist import to_onnx
 
 WAYS = {}
-# The words of a message, the ways on which it is expected, and the reason.
-REFUSALS = [
-    (
-        r"cannot be saved: it is a seraph\.compat",
-        ["save_and_load"],
-        "the classes of `seraph.compat`: use those of `seraph.classic`",
-    ),
-    (
-        r"cannot be saved: it is a seraph\.records",
-        ["save_and_load"],
-        "a `DuplicateFinder` holds its records: fit it again",
-    ),
-    (
-        r"cannot be saved: .* a sklearn\.",
-        ["save_and_load"],
-        "estimators that are not in `seraph.persist.TRUSTED`, such as scikit-learn's searches",
-    ),
-    (
-        r"its callback holds",
-        ["save_and_load"],
-        "a learner with a `callback`, which is code: set it to None first",
-    ),
-    (
-        r"Can't pickle",
-        ["pickled", "another_process"],
-        "a `callback` that pickle cannot find by its name: define it in a module",
-    ),
-    (
-        r"has a graph|cannot convert|[Nn]o ONNX graph exists",
-        ["onnx"],
-        "steps and kernels for which there is no graph: the message names them",
-    ),
-    (
-        r"differs from the model",
-        ["onnx"],
-        "a step whose graph differs: the message names it",
-    ),
-    (
-        r"has no attribute '(set_output|transform)'",
-        ["set_output"],
-        "models without named output: `PairClassifier`, `seraph.compat`, `DuplicateFinder`, "
-        "scikit-learn's predictors and searches",
-    ),
-    (
-        r"does not support sparse data",
-        ["set_output"],
-        "encoders with sparse output",
-    ),
-    (
-        r"tuples of points are no table",
-        ["shuffled_frame", "polars", "dask"],
-        "learners of `seraph.compat` that take tuples of points",
-    ),
-    (
-        r"only supported for dataframes",
-        ["dask"],
-        "a `ColumnTransformer` that selects by name: scikit-learn knows pandas and polars alone",
-    ),
-    (
-        r"cannot be found across the chunks",
-        ["dask"],
-        "`manifold`, which needs the neighbors of all points",
-    ),
-    (
-        r"rows cannot be taken by number",
-        ["dask"],
-        "folds and pairs of a dask DataFrame, whose rows have no numbers: pass `X.compute()` or "
-        "`X.to_dask_array(lengths=True)`",
-    ),
-    (
-        r"Buffer dtype mismatch",
-        ["float32"],
-        "scikit-learn's `KMeans`, which takes only the type that it was fitted on",
-    ),
-    (
-        r"there are only rows",
-        ["fold"],
-        "`quadruplets` of `LSML`, which name rows of the whole table: pass `Marks`",
-    ),
-    (
-        r"graph must have one row and one column",
-        ["fold"],
-        "a `graph` passed to `fit`, of which scikit-learn cuts the rows alone",
-    ),
-    (
-        r"0 labeled pairs of \d+ rows cannot be split",
-        ["fold"],
-        "marks without a pair, such as a single triplet",
-    ),
-]
+# Words of the messages that are expected, with the ways; docs/production.md has the reasons.
+REFUSALS = {
+    r"cannot be saved: it contains": ["save_and_load"],
+    r"Can't pickle": ["pickled", "another_process"],
+    r"has a graph|cannot convert|[Nn]o ONNX graph exists|differs from the model": ["onnx"],
+    r"has no attribute '(set_output|transform)'|does not support sparse data": ["set_output"],
+    r"tuples of points are no table": ["shuffled_frame", "polars", "dask"],
+    # scikit-learn's ColumnTransformer knows pandas and polars alone.
+    r"only supported for dataframes": ["dask"],
+    r"cannot be found across the chunks|rows cannot be taken by number": ["dask"],
+    # scikit-learn's KMeans takes only the type that it was fitted on.
+    r"Buffer dtype mismatch": ["float32"],
+    # Quadruplets and a graph are about the whole table, and a single triplet cannot be split.
+    r"there are only rows|graph must have one row and one column": ["fold"],
+    r"0 labeled pairs of \d+ rows cannot be split": ["fold"],
+}
 
 
 def way(function):
@@ -129,24 +55,24 @@ def answers(model: Any, rows: Any) -> dict[str, Any]:
     pairs = np.array([[k, (7 * k + 3) % n] for k in range(min(n, 50))])
     if isinstance(rows, pd.DataFrame):
         pairs = np.asarray(rows.index)[pairs]  # rows go by their names
-    found = {}
+    told = {}
     if isinstance(model, PairClassifier):
         for name in ("predict", "predict_proba", "pair_distance"):
-            found[name] = getattr(model, name)(pairs, rows)
+            told[name] = getattr(model, name)(pairs, rows)
     elif hasattr(model, "candidates"):
-        found["candidates"] = model.candidates()
+        told["candidates"] = model.candidates()
     else:
         compat = type(model).__module__.startswith("seraph.compat")
         for name in ("transform", *(() if compat else ("predict", "predict_proba"))):
             if hasattr(model, name):
-                found[name] = getattr(model, name)(rows)
+                told[name] = getattr(model, name)(rows)
         if hasattr(model, "pair_distance") and not compat:
-            found["pair_distance"] = model.pair_distance(pairs, rows)
+            told["pair_distance"] = model.pair_distance(pairs, rows)
         if hasattr(model, "kneighbors"):
             # The nearest may be the row itself, at a distance of rounding errors alone.
-            found["kneighbors"] = model.kneighbors(rows, model.n_neighbors + 1)[0]
-    assert found, f"{model} answers nothing"
-    return {name: _plain(answer) for name, answer in found.items()}
+            told["kneighbors"] = model.kneighbors(rows, model.n_neighbors + 1)[0]
+    assert told, f"{model} answers nothing"
+    return {name: _plain(answer) for name, answer in told.items()}
 
 
 def _plain(answer: Any) -> Any:
@@ -171,10 +97,10 @@ def check_same(got: dict[str, Any], wanted: dict[str, Any], tolerance: float = 0
 def check_refit(got: dict[str, Any], wanted: dict[str, Any], tolerance: float) -> None:
     """Compare two fits by distances: coordinates turn where directions weigh the same."""
     both = [dict(got), dict(wanted)]
-    for found in both:
-        if "transform" in found:
-            Z = found.pop("transform")
-            found["distances"] = np.linalg.norm(Z - np.roll(Z, 1, axis=0), axis=1)
+    for told in both:
+        if "transform" in told:
+            Z = told.pop("transform")
+            told["distances"] = np.linalg.norm(Z - np.roll(Z, 1, axis=0), axis=1)
     check_same(*both, tolerance)
 
 
@@ -358,11 +284,11 @@ def fold(case):
         return_indices=True,
     )
     train, test = done["indices"]["train"][0], done["indices"]["test"][0]
-    given = _check_method_params(case.X, rest, indices=train)
+    arguments = _check_method_params(case.X, rest, indices=train)
     if y is not None:
-        given["y"] = _safe_indexing(y, train)
+        arguments["y"] = _safe_indexing(y, train)
     np.random.seed(0)  # noqa: NPY002
-    direct = clone(case.model).fit(_safe_indexing(case.X, train), **given)
+    direct = clone(case.model).fit(_safe_indexing(case.X, train), **arguments)
     rows = _safe_indexing(case.X, test) if case.is_table else case.rows
     check_same(answers(done["estimator"][0], rows), answers(direct, rows))
 

@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, get_scorer, make_scorer
-from sklearn.model_selection import StratifiedKFold, cross_val_score, cross_validate
+from sklearn.model_selection import cross_val_score, cross_validate
 
 from seraph import MarksKFold, MetricClassifier
 from seraph.classic import GMML
@@ -60,28 +60,6 @@ def test_scores_with_folds_of_labeled_rows_are_right(kind, scoring):
     assert len(splits) == 5
     assert all(KNOWN[test].all() for _, test in splits)
     assert scores == pytest.approx(by_hand(splits))
-
-
-@pytest.mark.parametrize("scoring", [None, known_rows_scorer("accuracy")])
-def test_scores_with_any_folds_are_right(scoring):
-    y = LABELS["-1"]
-    classifier = MetricClassifier(GMML())
-    scores = cross_val_score(classifier, X, y, cv=5, scoring=scoring, error_score="raise")
-    assert scores == pytest.approx(by_hand(StratifiedKFold(5).split(X, y)))
-    assert scores.mean() > 0.6
-    plain = cross_val_score(classifier, X, y, cv=5, scoring="accuracy")
-    assert plain.max() < 0.6  # every unknown row counts as an error
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_the_score_of_the_classifier_skips_unknown_rows(kind):
-    classifier = MetricClassifier(GMML()).fit(X, LABELS[kind])
-    codes = MetricClassifier(GMML()).fit(X, LABELS["-1"]).predict(X)
-    expected = np.mean(codes[KNOWN] == TRUE[KNOWN])
-    assert 0.5 < expected < 1.0
-    assert classifier.score(X, LABELS[kind]) == pytest.approx(expected)
-    found = known_rows_scorer("accuracy")(classifier, X, LABELS[kind])
-    assert found == pytest.approx(expected)
 
 
 class Fixed(ClassifierMixin, BaseEstimator):

@@ -1,7 +1,5 @@
 """The figures of merit, against plain forms that store every distance."""
 
-import tracemalloc
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,19 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.metrics import roc_auc_score, roc_curve
+from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks
+from seraph._marks import PairLabels
 from seraph.metrics import (
-    _ordered,
     equal_error_rate,
-    expected_calibration_error,
     map_at_r,
     pair_auc,
     precision_at_1,
     recall_at_k,
 )
-from seraph.metrics._retrieval import find_neighbors
-from seraph.metrics._tiles import SquaredDistances
+from seraph.metrics._pairs import pairs_of_kind
 
 FEW = settings(max_examples=15)
 
@@ -91,28 +88,6 @@ def test_auc_and_equal_error_rate_are_those_of_all_distances(seed, r):
     assert equal_error_rate(Z, y) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("budget", [40, 10**6])
-@pytest.mark.parametrize("whole", [False, True], ids=["distinct", "with ties"])
-def test_the_parts_that_are_sorted_at_a_time_do_not_matter(budget, whole):
-    Z, y = sample(3, n=40, whole=whole)
-    labels = _ordered.PairLabels.make(len(y), y, Marks([[0, 2]], [-1], rows=len(y)))
-    chunks = _ordered.pair_chunks(SquaredDistances(Z), labels, tile=15)
-    total = labels.n_labeled
-    parts = list(_ordered.ordered_counts(chunks, total, 0, budget))
-    whole = list(_ordered.ordered_counts(chunks, total, 0, total))
-    whole_list = _ordered.Counts(*map(np.concatenate, zip(*whole, strict=True)))
-    for name in ("d2", "similar", "dissimilar"):
-        joined = np.concatenate([getattr(part, name) for part in parts])
-        np.testing.assert_array_equal(joined, getattr(whole_list, name))
-    sizes = [part.similar.sum() + part.dissimilar.sum() for part in parts]
-    assert all(
-        size <= budget or len(part.d2) == 1 for size, part in zip(sizes, parts, strict=True)
-    )
-    assert np.all(np.diff(whole_list.d2) > 0)
-    assert whole_list.similar.sum() == labels.n_similar
-    assert whole_list.dissimilar.sum() == labels.n_dissimilar
-
-
 def test_marked_pairs_count_beside_those_of_the_classes():
     Z, y = sample(1)
     d, similar = plain_pairs(Z, y)
@@ -146,17 +121,48 @@ def test_points_that_coincide_are_worth_a_coin(figure):
     assert figure(np.ones((6, 2)), [0, 0, 0, 1, 1, 1]) == pytest.approx(0.5)
 
 
-def test_memory_does_not_grow_with_the_number_of_pairs():
-    Z, y = sample(0, n=2000, r=2)
-    labels = _ordered.PairLabels.make(len(y), y)
-    tracemalloc.start()
-    chunks = _ordered.pair_chunks(SquaredDistances(Z), labels, tile=256)
-    some = _ordered.ordered_counts(chunks, labels.n_labeled, 0, budget=2**18, range_bits=16)
-    assert sum(1 for _ in some) > 2
-    assert sum(1 for _ in find_neighbors(Z, y, None, None, None, budget=2**18)) > 2
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 2000 * 2000 * 8  # a square of distances
+@pytest.mark.parametrize("similar", [True, False])
+@pytest.mark.parametrize("classes", [2, 30])
+def test_pairs_are_listed_once_and_above_the_limit_sampled(classes, similar):
+    _, y = sample(2, classes=classes)
+    free = np.flatnonzero(y < 0)
+    marks = Marks(np.column_stack([free[:-1], free[1:]]), [similar] * (len(free) - 1), rows=60)
+    labels = PairLabels.make(60, y, marks)
+    n = labels.n_similar if similar else labels.n_dissimilar
+    listed = [frozenset(pair) for pair in pairs_of_kind(labels, similar=similar).tolist()]
+    assert len(set(listed)) == len(listed) == n
+    chosen = pairs_of_kind(labels, similar=similar, most=n - 1)
+    assert len(chosen) == n - 1
+    assert {frozenset(pair) for pair in chosen.tolist()} <= set(listed)
+
+
+def test_a_sample_of_the_pairs_gives_about_the_same_figures():
+    Z, y = sample(0, n=3000, r=2, classes=2, unknown=0.0)
+    d, similar = plain_pairs(Z, y)
+    assert similar.sum() > 2**21
+    closer = np.searchsorted(np.sort(d[similar]), d[~similar]).mean() / similar.sum()
+    assert pair_auc(Z, y) == pytest.approx(closer, abs=2e-3)
+
+
+TIED = {
+    "binary": lambda rng: rng.integers(2, size=(16, 8)) * 1.0,
+    "counts": lambda rng: rng.poisson(2.0, size=(16, 3)) * 1.0,
+    "scaled": lambda rng: StandardScaler().fit_transform(rng.integers(2, size=(16, 8))),
+    "far away": lambda rng: 1e6 + rng.integers(2, size=(16, 8)),
+    "duplicates": lambda rng: rng.normal(size=(4, 3))[rng.integers(4, size=16)],
+}
+
+
+@pytest.mark.parametrize("kind", TIED)
+def test_neither_ties_nor_the_order_of_the_rows_change_a_figure(kind):
+    rng = np.random.default_rng(3)
+    Z, y = TIED[kind](rng), np.arange(16) % 2
+    order = rng.permutation(16)
+    for figure in (precision_at_1, map_at_r):
+        assert figure(Z[order], y[order]) == pytest.approx(figure(Z, y), abs=1e-12)
+    assert map_at_r(Z, y) == pytest.approx(plain_map_at_r(Z, y), abs=1e-12)
+    for figure in (pair_auc, equal_error_rate):
+        assert figure(Z[order], y[order]) == pytest.approx(figure(Z, y), abs=1e-3)
 
 
 # Neighbors
@@ -193,29 +199,6 @@ def test_classes_may_be_text_and_lonely_points_are_no_queries():
     assert precision_at_1(Z, ["a", "a", "b", None]) == 1.0
 
 
-# Probabilities
-
-
-def test_calibration_error_of_bins_by_hand():
-    p = np.array([0.1, 0.3, 0.8, 0.6])
-    labels = [-1, 1, 1, -1]
-    assert expected_calibration_error(labels, p, n_bins=1) == pytest.approx(abs(1.8 - 2) / 4)
-    expected = (abs(0.4 - 1) + abs(1.4 - 1)) / 4
-    assert expected_calibration_error(labels, p, n_bins=2) == pytest.approx(expected)
-    expected = (0.1 + 0.7 + 0.2 + 0.6) / 4
-    assert expected_calibration_error(labels, p, n_bins=50) == pytest.approx(expected)
-
-
-def test_the_order_of_equal_probabilities_does_not_matter():
-    labels = np.repeat([1, -1], 50)
-    assert expected_calibration_error(labels, np.full(100, 0.5)) == 0.0
-    p = np.repeat([0.2, 0.9], [60, 40])
-    for seed in range(3):
-        order = np.random.default_rng(seed).permutation(100)
-        found = expected_calibration_error(labels[order], p[order])
-        assert found == pytest.approx((abs(12 - 50) + abs(36 - 0)) / 100)
-
-
 # Bad input
 
 FIGURES = [pair_auc, equal_error_rate, precision_at_1, map_at_r]
@@ -249,8 +232,3 @@ def test_what_cannot_be_judged_is_refused():
         map_at_r(Z, y, Z_reference=[[0.0]], y_reference=[0, 1])
     with pytest.raises(ValueError, match="0 similar and 1 dissimilar"):
         pair_auc(Z, marks=Marks([[0, 1]], [-1], rows=2))
-    for p in ([0.5, 1.5], [0.5], [[0.5, 0.5]], [], [0.5, np.nan]):
-        with pytest.raises(ValueError, match=r"probabilities|labels"):
-            expected_calibration_error([1, -1], p)
-    with pytest.raises(ValueError, match="n_bins"):
-        expected_calibration_error([1, -1], [0.5, 0.5], n_bins=0)

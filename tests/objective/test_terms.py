@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist
 from seraph import SERAPH
 from seraph._objective import FullModel, Objective, Term, Trace, Triplets, to_solver
 from seraph._objective._manifold import Roughness
-from seraph._objective._pair_terms import ClassPairs, MarkedPairs, UnlabeledPairs
+from seraph._objective._objective import ClassPairs, MarkedPairs, UnlabeledPairs
 from seraph._pairs import BlockPairs, ListedPairs
 from seraph._solvers import low_rank, optimality_gap, project_psd, spg
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective

@@ -5,7 +5,6 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from seraph import SERAPH
-from seraph.classic import Euclidean
 from seraph.plot import EmbeddingDisplay
 from tests.helpers.pictures import Figure, some_axes
 
@@ -27,14 +26,6 @@ def test_the_plane_keeps_the_learned_distances_of_a_metric_of_rank_two(wine):
     np.testing.assert_allclose(display.after_shares.sum(), 1.0)
     offsets, _ = drawn_points(display.axes_[1])
     np.testing.assert_allclose(np.sort(offsets[:, 0]), np.sort(display.after[:, 0]))
-
-
-def test_the_euclidean_distance_moves_nothing(wine):
-    X, y_partial, _ = wine
-    display = EmbeddingDisplay.from_estimator(
-        Euclidean().fit(X, y_partial), X, y_partial, ax=some_axes(2)
-    )
-    np.testing.assert_array_equal(display.before, display.after)
 
 
 def test_labeled_points_are_larger_and_every_point_is_drawn_once(wine):
@@ -60,15 +51,6 @@ def test_each_class_has_its_own_color_and_marker():
         if len(part.get_offsets())
     }
     assert len({color for color, _ in looks}) == len({marker for _, marker in looks}) == n
-
-
-def test_points_without_a_class_are_gray():
-    points = np.arange(8.0).reshape(4, 2) ** 2
-    panel = EmbeddingDisplay(before=points, after=points).plot(ax=some_axes(2)).axes_[1]
-    (part,) = (part for part in panel.collections if len(part.get_offsets()))
-    red, green, blue, _ = part.get_facecolor()[0]
-    assert red == green == blue
-    assert panel.get_legend() is None
 
 
 @pytest.mark.parametrize("names", [["left", "right"], None])

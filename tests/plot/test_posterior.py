@@ -6,7 +6,6 @@ from scipy.stats import ks_2samp
 
 from seraph import SERAPH, Marks
 from seraph.plot import PosteriorDisplay
-from seraph.plot._posterior import sample_pairs
 from tests.helpers.pictures import some_axes
 
 
@@ -25,21 +24,6 @@ def test_every_pair_counts_once_with_its_kind(wine):
     ):
         np.testing.assert_allclose(np.sort(getattr(display, name)), np.sort(p[mask]))
     assert display.largest == pytest.approx(1 / (1 + np.exp(-1.0)))
-
-
-def test_marked_pairs_are_labeled_pairs(wine):
-    X, _, y = wine
-    pairs = np.array([[0, 1], [5, 2], [7, 30], [60, 40]])
-    alike = y[pairs[:, 0]] == y[pairs[:, 1]]
-    assert 0 < alike.sum() < 4
-    learner = SERAPH().fit(X, marks=Marks(pairs, alike, rows=X))
-    for labels in (alike, np.where(alike, 1, -1)):
-        display = PosteriorDisplay.from_estimator(
-            learner, X, marks=Marks(pairs, labels, rows=X), ax=some_axes()
-        )
-        np.testing.assert_allclose(display.similar, learner.pair_proba(X[pairs[alike]]))
-        np.testing.assert_allclose(display.dissimilar, learner.pair_proba(X[pairs[~alike]]))
-        assert len(display.unlabeled) == learner.n_unlabeled_
 
 
 def test_a_pair_that_is_known_twice_counts_once(wine):
@@ -71,16 +55,6 @@ def test_a_sample_of_many_pairs_is_seeded_and_fair(digits):
     assert ks_2samp(few, everything).pvalue > 0.01
     np.testing.assert_array_equal(few, sampled(2000))
     assert not np.array_equal(few, sampled(2000, seed=1))
-
-
-def test_sampled_pairs_have_two_rows_and_equal_probability():
-    pairs = sample_pairs(6, 14, np.random.RandomState(0))
-    assert len(pairs) == 14  # of 15
-    many = np.vstack([sample_pairs(6, 14, np.random.RandomState(seed)) for seed in range(1000)])
-    assert np.all(many[:, 0] != many[:, 1])
-    counts = np.unique(np.sort(many, axis=1), axis=0, return_counts=True)[1]
-    assert len(counts) == 15
-    assert np.all(np.abs(counts / len(many) - 1 / 15) < 0.01)
 
 
 def test_bars_are_shares_of_each_kind():

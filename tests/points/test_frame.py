@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
-from seraph._points import CONSTANT_FEATURE, Frame, principal_directions, subtract_mean
-from seraph._points._arrays import _ROWS, TOLERANCE, Moments
+from seraph._points import Frame
+from seraph._points._arrays import _ROWS, Moments
 
 
 def frame_of(X):
@@ -85,36 +85,3 @@ def test_moments_are_those_of_double_precision_wherever_the_points_are(rng, n, d
         assert moments.n == n
         assert_allclose(moments.mean, wide.mean(axis=0), rtol=1e-12)
         assert_allclose(moments.scatter, scatter, rtol=0, atol=tolerance * np.abs(scatter).max())
-
-
-# Parts that the classic learners use
-
-
-@pytest.mark.parametrize("shape", [(20, 4), (6, 6), (5, 12), (7, 1)])
-def test_centered_points_are_made_of_their_principal_directions(rng, shape):
-    points = 100.0 + rng.normal(size=shape) * 3.0
-    X = subtract_mean(points)
-    assert_allclose(X.mean(axis=0), 0.0, atol=1e-12)
-    assert_allclose(pdist(X), pdist(points), rtol=1e-9)
-    left, lengths, directions = principal_directions(X)
-    assert_allclose((left * lengths) @ directions, X, atol=1e-10)
-    assert_allclose(directions @ directions.T, np.eye(len(directions)), atol=1e-12)
-    variances = np.linalg.eigvalsh(X.T @ X)[::-1][: len(lengths)]
-    assert_allclose(lengths**2, variances, rtol=1e-9)
-    assert len(lengths) == min(X.shape[1], len(X) - 1)  # the mean takes one dimension
-
-
-def test_rounding_errors_of_a_constant_feature_become_zero():
-    X = np.column_stack([np.full(7, 0.1), 1e9 + np.arange(7.0)])
-    X[3, 0] = np.nextafter(0.1, 1.0)
-    assert np.any(subtract_mean(X)[:, 0])
-    expected = np.column_stack([np.zeros(7), np.arange(-3.0, 4.0)])
-    assert_array_equal(subtract_mean(X, rounding=CONSTANT_FEATURE), expected)
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e-5, 1e5])
-@pytest.mark.parametrize(("share", "rank"), [(0.9 * TOLERANCE, 1), (1.1 * TOLERANCE, 2)])
-def test_directions_within_the_tolerance_are_left_out(share, rank, scale):
-    X = scale * np.array([[1.0, share], [-1.0, share], [1.0, -share], [-1.0, -share]])
-    assert len(principal_directions(X)[1]) == rank
-    assert len(principal_directions(X, tolerance=share / 2.0)[1]) == 2

@@ -40,18 +40,6 @@ def test_only_neighbors_are_candidates(found):
     assert len(finder.candidates()) <= result.n_candidates <= 10 * len(table)
 
 
-@pytest.mark.slow
-def test_a_precision_moves_the_line(found):
-    _, person, finder, pairs, _ = found
-    answers = same(person, pairs)
-    results = [finder.find(pairs, answers, precision=p) for p in (0.3, 0.5, 0.8, 0.97)]
-    thresholds = [result.threshold for result in results]
-    assert (np.diff(thresholds) > 0.0).all()
-    counts = [len(result.pairs) for result in results]
-    assert counts == sorted(counts, reverse=True)
-    assert counts[0] > counts[-1]
-
-
 def test_a_precision_out_of_reach_gives_the_best_one_and_says_so(found):
     _, person, finder, pairs, plain = found
     result = finder.find(pairs, same(person, pairs), precision=1.0)
@@ -64,24 +52,43 @@ def test_a_precision_out_of_reach_gives_the_best_one_and_says_so(found):
 
 def test_an_answer_that_looks_wrong_is_set_aside_until_it_is_given_twice(found):
     _, person, finder, pairs, result = found
-    answers = same(person, pairs)
+    answers = same(person, pairs).astype(float)
     assert len(result.suspicious) == 0
-    surest = next(p for p in result.pairs.tolist() if p not in pairs[answers].tolist())
-    asked, said = [*pairs.tolist(), surest], [*answers, False]
-    once = finder.find(asked, said)
-    assert once.suspicious.tolist() == [surest]
-    assert surest in once.pairs.tolist()
-    assert once.n_wrong[0] > result.n_wrong[0] + 0.5
-    assert finder.suspicious(asked, said).tolist() == [surest]
-    again = finder.questions(10, asked, said)
-    assert again[0].tolist() == surest
-    twice = finder.find([*asked, surest[::-1]], [*said, False])
+    surest = next(p for p in result.pairs.tolist() if p not in pairs[answers > 0].tolist())
+    for before, after in (([], []), ([surest], []), ([], [])):  # "cannot tell" is no answer
+        asked = [*before, *pairs.tolist(), surest, *after]
+        said = [*[np.nan] * len(before), *answers, 0.0, *[np.nan] * len(after)]
+        once = finder.find(asked, said)
+        assert once.suspicious.tolist() == [surest]
+        assert surest in once.pairs.tolist()
+        assert once.n_wrong[0] > result.n_wrong[0] + 0.5
+        assert surest not in finder.questions(10, asked, said).tolist()  # it is only listed
+    withdrawn = finder.find([*asked, surest], [*said, np.nan])
+    assert withdrawn.n_wrong == result.n_wrong
+    twice = finder.find([*asked, surest[::-1]], [*said, 0.0])
     assert len(twice.suspicious) == 0
     assert surest not in twice.pairs.tolist()
-    corrected = finder.find([*asked, surest], [*said, True])
-    assert surest in corrected.pairs.tolist()
+    corrected = finder.find([*asked, surest], [*said, 1.0])
     assert corrected.probability[corrected.pairs.tolist().index(surest)] > 0.99
-    assert surest not in finder.questions(10, [*asked, surest], [*said, True]).tolist()
+
+
+def test_answers_given_twice_know_no_more_than_once(found):
+    _, person, finder, pairs, result = found
+    twice = finder.find(np.tile(pairs, (2, 1)), np.tile(same(person, pairs), 2))
+    assert {*map(tuple, twice.pairs.tolist())} == {*map(tuple, result.pairs.tolist())}
+    np.testing.assert_allclose(twice.recall, result.recall)
+
+
+def test_answers_that_cannot_be_right_are_not_believed(found):
+    """Exchanged, or a third of them wrong: the note says so, and the ranges begin at 0."""
+    _, person, finder, pairs, result = found
+    answers = same(person, pairs)
+    assert result.note == ""
+    third = np.random.default_rng(0).permutation(len(answers)) < 20
+    for given, note in ((~answers, "exchanged?"), (answers ^ third, "answers look wrong")):
+        doubtful = finder.find(pairs, given)
+        assert note in doubtful.note
+        assert doubtful.precision[1] == doubtful.recall[1] == 0.0
 
 
 def test_answers_that_contradict_each_other_are_no_error():
@@ -136,7 +143,6 @@ def test_new_pairs_are_counted_and_judged_by_themselves(found):
     true = same(person, result.pairs[new]).mean()
     assert result.new_precision[1] <= true <= result.new_precision[2]
     assert result.n_same[1] <= 80 <= result.n_same[2]
-    assert np.diff(result.more_recall[1:]) <= np.diff(result.recall[1:]) + 0.02
 
 
 def test_questions_are_of_both_kinds_and_spread(found):
@@ -163,12 +169,6 @@ def test_questions_share_no_record_and_are_not_repeated(found):
     assert len(np.unique(pairs)) == pairs.size
     more = finder.questions(20, pairs, same(person, pairs))
     assert not {tuple(p) for p in more.tolist()} & {tuple(p) for p in pairs.tolist()}
-
-
-def test_questions_after_answers_of_one_kind_are_still_spread(found):
-    _, _, finder, pairs, _ = found
-    more = finder.questions(10, pairs[:3], [True, True, True])
-    assert len(more) == 10
 
 
 def test_two_tables_are_linked_across_only():
@@ -223,44 +223,6 @@ def test_groups_larger_than_the_number_of_neighbors_are_found_whole():
     assert result.n_candidates > len(finder.candidates())
 
 
-def citations(sizes=(30, 30, 20, 20, 15, 15, 12, 12, 8, 8, *40 * (1,)), seed=0):
-    """Return citations and the paper of each: every second paper is much like the one before."""
-    rng = np.random.default_rng(seed)
-    letters = [a + b for a in "bdfgklmnprst" for b in ("a", "e", "i", "o", "un", "er")]
-    words, names = (["".join(rng.choice(letters, n)) for _ in range(60)] for n in (2, 3))
-    rows = []
-    for paper, size in enumerate(sizes):
-        if paper % 2 == 0 or size == 1:
-            title, authors = rng.choice(words, 6, replace=False), rng.choice(names[:8], 3)
-        else:
-            title = np.where(rng.permutation(6) < 2, rng.choice(words, 6), title)
-        for _ in range(size):
-            said = [word[:-1] + "x" if rng.random() < 0.1 else word for word in title]
-            if rng.random() < 0.6:
-                del said[rng.integers(6)]
-            by = authors if rng.random() < 0.7 else [*authors[:1], "et al"]
-            rows.append({"authors": " ".join(by), "title": " ".join(said)})
-    return pd.DataFrame(rows), np.repeat(np.arange(len(sizes)), sizes)
-
-
-def test_groups_that_mix_with_others_among_the_neighbors_are_compared_whole():
-    """Not all neighbors of a record are of its group, and yet not all of the group are neighbors.
-
-    If more neighbors were looked at only where all of the first are the same, 63 of the 1648 pairs
-    would not be compared.
-    """
-    table, paper = citations()
-    finder = DuplicateFinder(random_state=0).fit(table)
-    sizes = np.bincount(paper)
-    n_same = (sizes * (sizes - 1) // 2).sum()
-    pairs = finder.questions(50)
-    pairs = np.concatenate([pairs, finder.questions(50, pairs, same(paper, pairs))])
-    model, curves, _ = finder._weigh(finder._answers(pairs, same(paper, pairs)))
-    compared = finder._lined(model, curves, None)[0]
-    assert same(paper, finder.candidates()).sum() < 0.6 * n_same
-    assert same(paper, compared).sum() > 0.98 * n_same
-
-
 # What is refused
 
 
@@ -269,11 +231,12 @@ def test_groups_that_mix_with_others_among_the_neighbors_are_compared_whole():
     [
         ([[1.0, 2.0]], "data frame"),
         ({"a": []}, "empty"),
-        ({"a": ["x"], "b": ["y", "z"]}, "one length"),
+        ({"a": ["x"], "b": ["y", "z"]}, "same length"),
         ({"kg": [1.5, 2.5, 3.5]}, "No column holds text"),
         ({"a": ["x", "x", "x"]}, "nothing to compare"),
         ({"a": ["x", "y"]}, "nothing to compare"),
         ({"a": ["abc", "def", "ghi"]}, "nothing to compare"),
+        ({1: ["x", "y"], "1": ["z", "w"]}, "Two columns are called '1'"),
     ],
 )
 def test_records_that_cannot_be_compared_are_refused(table, message):
@@ -298,5 +261,3 @@ def test_bad_arguments_are_refused(found):
         DuplicateFinder().fit(table, table.drop(columns="town"))
     with pytest.raises(ValueError, match="n_neighbors"):
         DuplicateFinder(0).fit(table)
-    with pytest.raises(ValueError, match="random_state"):
-        DuplicateFinder(random_state=-1).fit(table)

@@ -46,7 +46,7 @@ def test_a_step_along_which_the_slope_rises_is_not_learned():
     curvature.learn(np.ones(2), -np.ones(2))
     curvature.learn(np.ones(2), np.zeros(2))
     curvature.learn(np.array([1.0, 0.0]), np.array([1e-12, 1.0]))
-    assert not curvature.pairs
+    assert not curvature.places
 
 
 def along(function, slope):

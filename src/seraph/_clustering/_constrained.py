@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
@@ -14,7 +15,7 @@ from .._utils._merging import Merging
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed
 from .._utils._warnings import warn
-from ..metrics._tiles import SquaredDistances, check_mapped
+from ..metrics._points import check_mapped
 from ._links import Links
 
 _SWEEPS = 20
@@ -46,7 +47,8 @@ def constrained_k_means(
     y : array-like of shape (n_samples,), optional
         Class labels, -1 where unknown: points of one class are together, classes apart.
     marks : Marks, optional
-        Marks of the rows. A pair counts as what it leans to; triplets are not used.
+        Marks of the rows. An unsure pair counts as what it leans to, unless that contradicts sure
+        or surer marks; triplets are not used.
     n_init : int, default=10
         Number of starts; the result with the lowest sum of squares is taken.
     max_iter : int, default=100
@@ -68,8 +70,8 @@ def constrained_k_means(
     --------
     >>> from seraph import Marks, constrained_k_means
     >>> Z = [[0.0], [1.0], [2.0], [9.0]]
-    >>> found = constrained_k_means(Z, 2, marks=Marks([[2, 3]], [1], rows=Z), random_state=0)
-    >>> bool(found[2] == found[3] != found[0])
+    >>> c = constrained_k_means(Z, 2, marks=Marks([[2, 3]], [1], rows=Z), random_state=0)
+    >>> bool(c[2] == c[3] != c[0])
     True
     """
     for name, value in (("n_init", n_init), ("max_iter", max_iter)):
@@ -115,7 +117,8 @@ def constrained_agglomerative(
     y : array-like of shape (n_samples,), optional
         Class labels, -1 where unknown: points of one class are together, classes apart.
     marks : Marks, optional
-        Marks of the rows. A pair counts as what it leans to; triplets are not used.
+        Marks of the rows. An unsure pair counts as what it leans to, unless that contradicts sure
+        or surer marks; triplets are not used.
     linkage : {"average", "complete", "ward"}, default="average"
         Distance between clusters: the mean or the largest distance of their points, or the growth
         of the sum of squares.
@@ -139,9 +142,8 @@ def constrained_agglomerative(
     """
     check_choice("linkage", linkage, ("average", "complete", "ward"))
     points, links = _check_input(Z, n_clusters, y, marks)
-    everything = np.arange(len(points))
-    d = SquaredDistances(points)(everything, everything)
-    merging = Merging(d if linkage == "ward" else np.sqrt(d), linkage)
+    d = squareform(pdist(points)) if points.shape[1] else np.zeros((len(points),) * 2)
+    merging = Merging(d**2 if linkage == "ward" else d, linkage)
     firsts = np.unique(links.group, return_index=True)[1]
     for point, first in enumerate(firsts[links.group].tolist()):
         if point != first:
@@ -167,37 +169,31 @@ def _check_input(
     points = check_mapped(Z)
     labels = PairLabels.of(Z, len(points), y, marks, required=False)
     links = Links.of(labels)
-    if n_clusters > links.n_groups:
+    if n_clusters > (n_groups := int(links.group.max()) + 1):
         raise ValueError(
             f"n_clusters={n_clusters} is more than there are points or groups of points that "
-            f"similar marks join, {links.n_groups}."
+            f"similar marks join, {n_groups}."
         )
     return points, links
-
-
-# K-means
 
 
 def _lloyd(
     means: Array, sizes: Array, apart: Array, k: int, max_iter: int, rng: np.random.RandomState
 ) -> tuple[tuple[int, float], Array]:
-    """Run k-means on groups of points; return the number of violated links, the cost, and labels.
-
-    The scatter within the groups is the same whatever their clusters, and left out of the cost.
-    """
+    """Run k-means on groups; return the violated links and the scatter of means, and labels."""
     centers = kmeans_plusplus(means, k, sample_weight=sizes, random_state=rng)[0]
     labels = np.full(len(means), -1)
     for _ in range(max_iter):
         gap = means[:, np.newaxis] - centers
         cost = sizes[:, np.newaxis] * np.einsum("gkr,gkr->gk", gap, gap)
-        found = _assign(cost, apart)
-        for empty in np.setdiff1d(np.arange(k), found):
-            spent = cost[np.arange(len(found)), found]
-            is_alone = np.bincount(found)[found] == 1
-            found[np.argmax(np.where(is_alone, -1.0, spent))] = empty
-        if np.array_equal(found, labels):
+        cluster = _assign(cost, apart)
+        for empty in np.setdiff1d(np.arange(k), cluster):
+            spent = cost[np.arange(len(cluster)), cluster]
+            is_alone = np.bincount(cluster)[cluster] == 1
+            cluster[np.argmax(np.where(is_alone, -1.0, spent))] = empty
+        if np.array_equal(cluster, labels):
             break
-        labels = found
+        labels = cluster
         weights = np.bincount(labels, sizes, minlength=k)[:, np.newaxis]
         centers = np.stack(
             [np.bincount(labels, sizes * column, minlength=k) for column in means.T], axis=1
@@ -212,22 +208,22 @@ def _assign(cost: Array, apart: Array) -> Array:
     """Assign each group to a cheap cluster, with groups that must be apart in different ones."""
     labels = np.argmin(cost, axis=1)
     linked = np.unique(apart)
-    own = cost[linked]
-    assignment = _Assignment(own, np.searchsorted(linked, apart))
-    regret = np.ptp(np.sort(own, axis=1)[:, :2], axis=1)  # how much more the second choice costs
+    price = cost[linked]
+    assignment = _Assignment(price, np.searchsorted(linked, apart))
+    regret = np.ptp(np.sort(price, axis=1)[:, :2], axis=1)  # how much more the second choice costs
     rank = np.argsort(np.argsort(regret)) / len(regret)  # breaks ties below one cluster
     for _ in linked:
         barred = (assignment.taken > 0).sum(axis=1)
-        urgency = np.where(assignment.found >= 0, -np.inf, barred + rank)
+        urgency = np.where(assignment.cluster >= 0, -np.inf, barred + rank)
         assignment.move(int(np.argmax(urgency)))
     for _ in range(_SWEEPS):
-        before = assignment.found.copy()
+        before = assignment.cluster.copy()
         for group in range(len(linked)):
             assignment.move(group)
             assignment.exchange(group)
-        if np.array_equal(assignment.found, before):
+        if np.array_equal(assignment.cluster, before):
             break
-    labels[linked] = assignment.found
+    labels[linked] = assignment.cluster
     return labels
 
 
@@ -236,7 +232,7 @@ class _Assignment:
 
     def __init__(self, cost: Array, apart: Array) -> None:
         self.cost = cost
-        self.found = np.full(len(cost), -1)
+        self.cluster = np.full(len(cost), -1)
         self.taken = np.zeros(cost.shape, dtype=np.intp)  # how many neighbors each cluster holds
         self.neighbors: list[list[int]] = [[] for _ in cost]
         for i, j in apart.tolist():
@@ -252,7 +248,7 @@ class _Assignment:
         """Exchange the clusters of a group and a neighbor, if that is allowed and cheaper."""
         cost, taken = self.cost, self.taken
         for other in self.neighbors[group]:
-            a, b = int(self.found[group]), int(self.found[other])
+            a, b = int(self.cluster[group]), int(self.cluster[other])
             # Each holds one neighbor of the other: the two themselves.
             if a == b or taken[group, b] > 1 or taken[other, a] > 1:
                 continue
@@ -261,10 +257,10 @@ class _Assignment:
                 self._put(other, a)
 
     def _put(self, group: int, to: int) -> None:
-        old = self.found[group]
+        old = self.cluster[group]
         if old != to:
             for other in self.neighbors[group]:
                 self.taken[other, to] += 1
                 if old >= 0:
                     self.taken[other, old] -= 1
-            self.found[group] = to
+            self.cluster[group] = to

@@ -3,7 +3,7 @@
 ::
 
     _pair_classifier  PairClassifier; _classifier  MetricClassifier, with the rules of _rules
-    _models           check and fit a learner, or a pipeline that ends in one
+    _models           fit a learner, or a pipeline that ends in one, and map points by it
     _folds            MarksKFold: no point is on both sides of a split
     _held_out         distances of pairs whose points a metric has not seen
     _threshold        thresholds and calibrated probabilities, chosen and judged on such pairs

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import issparse
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -17,24 +15,21 @@ from sklearn.base import (
     clone,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import LabelEncoder, StandardScaler
 from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from .._marks import Marks, read_classes
+from .._marks import Marks, plain, read_classes
 from .._mean import MeanMetric
-from .._points import to_memory
-from .._utils._directions import check_directions
 from .._utils._public import publish
-from .._utils._quantities import warn_of_quantity
 from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
 from .._utils._validation import as_numbers, check_choice
-from ._models import check_estimator, count_rows, fit_model, from_device
+from ..metrics._known_rows import labels_to_score
+from ._models import check_learner, fit_model, from_device, map_points
 from ._rules import RULES, fit_rules, probabilities
 
-_NUMBERS = (int, float, np.number)
 # The learner checks the entries of X.
 _SHAPE_ONLY: dict[str, Any] = {"dtype": None, "accept_sparse": True, "ensure_all_finite": False}
 
@@ -127,8 +122,6 @@ class MetricClassifier(
         marks : Marks, optional
             Marks of the rows, for the learner.
         """
-        if self.estimator is not None:
-            check_estimator(self.estimator)
         check_choice("rule", self.rule, RULES)
         if y is None:
             raise ValueError(
@@ -136,15 +129,14 @@ class MetricClassifier(
                 "labeled rows decide about the others."
             )
         X = from_device(X)
-        if self.estimator is None and issparse(X):
-            to_memory(X)  # raises an error that says what is wrong, as for every learner
         estimator = self._learner()
+        check_learner(estimator)
         if get_tags(estimator).regressor_tags is not None:
             raise ValueError(
                 f"{type(estimator).__name__} learns from numbers, not from classes: use it "
                 "before KNeighborsRegressor, or take another learner."
             )
-        labels, known = read_classes(y, count_rows(X))
+        labels, known = read_classes(y, _num_samples(X))
         warn_of_signs(labels, known)
         if not known.any():
             raise ValueError(
@@ -152,11 +144,10 @@ class MetricClassifier(
                 "unlabeled): label rows of each class."
             )
         classes, codes = _number_classes(labels[known], y)
-        warn_of_quantity(labels[known])
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)
-        rules = fit_rules(_map_points(fitted, X), known, codes, self.rule)
+        rules = fit_rules(map_points(fitted, X), known, codes, self.rule)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.__dict__.update(estimator_=fitted, classes_=classes, **rules)
         return self
@@ -190,7 +181,7 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
-        return probabilities(self, self._check_and_map(X))
+        return probabilities(self, np.asarray(self.transform(X)))
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to the learned space, as ``estimator_.transform`` does.
@@ -205,14 +196,11 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_dimensions)
             Mapped points; one column of zeros if the metric has rank 0.
         """
-        return self._check_and_map(X)
-
-    def _check_and_map(self, X: ArrayLike) -> Array:
         check_is_fitted(self)
         X = from_device(X)
         with as_numbers("X"):
             validate_data(self, X, reset=False, **_SHAPE_ONLY)
-        return _map_points(self.estimator_, X)
+        return map_points(self.estimator_, X)
 
     @property
     def _n_features_out(self) -> int:
@@ -236,14 +224,8 @@ class MetricClassifier(
             Share of the labeled rows that are predicted correctly.
         """
         predicted = self.predict(X)
-        labels, known = read_classes(y, len(predicted))
+        labels, known = labels_to_score(y, len(predicted))
         check_consistent_length(labels, sample_weight)
-        if not known.any():
-            raise ValueError(
-                f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabeled): "
-                "there is nothing to score. For cross-validation, pass cv=seraph.MarksKFold(), "
-                "whose test sets have labeled rows."
-            )
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(predicted[known] == labels[known], weights=weights))
 
@@ -258,36 +240,16 @@ class MetricClassifier(
         return tags
 
 
-def _map_points(learner: Any, X: ArrayLike) -> Array:
-    """Map points by the learner; a metric of rank 0 gives one column of zeros."""
-    check_directions(learner, X)
-    with as_numbers("X"):
-        mapped = np.asarray(learner.transform(X))
-    return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))
-
-
-def _number_classes(known: Array, y: ArrayLike) -> tuple[Array, Array]:
-    """Return the classes of the `known` labels of `y`, and the class number of each."""
-    if known.dtype.kind == "O" and not (type(y) is np.ndarray and len(known) == len(y)):
-        # Labels may be of dtype object only because some are missing.
-        kinds = {float if isinstance(label, _NUMBERS) else type(label) for label in known}
-        in_list = isinstance(y, np.ma.MaskedArray | list | tuple)
-        if kinds == {float} or (kinds == {str} and in_list):
-            plain = np.array(known.tolist())
-            known = plain if plain.tolist() == known.tolist() else known  # no number is rounded
-    try:
-        classes, codes = np.unique(known, return_inverse=True)
-    except TypeError:
-        types = ", ".join(sorted({type(label).__name__ for label in known}))
-        raise ValueError(
-            f"The labels in y have several types ({types}), which cannot be sorted: make them "
-            "all numbers or all text."
-        ) from None
-    if classes.dtype.kind == "f" and np.isinf(classes).any():
-        raise ValueError("Input y contains infinity, which cannot be a class.")
-    if not (known.dtype.kind == "O" and all(isinstance(label, Integral) for label in known)):
-        check_classification_targets(known)  # it rejects integers beyond 64 bits
-    return classes, codes
+def _number_classes(labels: Array, y: ArrayLike) -> tuple[Array, Array]:
+    """Return the classes of the known `labels` of `y`, and the class number of each."""
+    if labels.dtype.kind == "O" and type(y) is not np.ndarray:
+        labels = plain(labels)  # perhaps of dtype object only because others are missing
+    if labels.dtype.kind in "iuf":
+        with np.errstate(invalid="ignore"):  # where a label is infinite
+            check_classification_targets(labels)
+    encoder = LabelEncoder()
+    codes = encoder.fit_transform(labels)
+    return encoder.classes_, codes
 
 
 publish(globals(), "seraph", ["MetricClassifier"])

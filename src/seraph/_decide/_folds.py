@@ -13,11 +13,11 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from .._marks import Marks, PairLabels
+from .._marks import Marks, PairLabels, is_frame
 from .._utils._folds import deal_classes
 from .._utils._public import publish
 from .._utils._typing import Array
-from .._utils._validation import check_flag, check_number, check_rows_by_number, check_seed
+from .._utils._validation import check_number, check_rows_by_number
 
 # Marked pairs per fold from which on it may split points that are marked with each other.
 _MARKS = 10
@@ -35,11 +35,6 @@ def assign_folds(
     stay together, so there may be fewer than `n_folds`. `rng` shuffles the points first.
 
     Returns the fold of each point; -1 for points in no labeled pair or triplet.
-
-    Examples
-    --------
-    >>> assign_folds(PairLabels.make(10, y=[0, 0, 0, 0, 1, 1, 1, 1, -1, -1]), 5)
-    array([ 0,  1,  0,  1,  0,  1,  0,  1, -1, -1])
     """
     order = np.arange(len(labels.codes)) if rng is None else rng.permutation(len(labels.codes))
     groups = _group_marked(labels, order)
@@ -62,6 +57,18 @@ def assign_folds(
             fold[part] = emptiest
             filled[emptiest] += len(part)
     return fold
+
+
+def order_by_name(X: Any, n: int) -> Array:
+    """Return the `n` rows in the order of their names, if the table has an index of names.
+
+    Folds that are made in this order do not change when the table is shuffled.
+    """
+    if not is_frame(X):
+        return np.arange(n)
+    names = list(X.index)
+    order = sorted(range(n), key=lambda row: (type(names[row]).__name__, names[row]))
+    return np.array(order, dtype=np.intp)
 
 
 def _group_marked(labels: PairLabels, order: Array) -> list[Array]:
@@ -92,8 +99,8 @@ class MarksKFold(BaseCrossValidator):
     So every score of scikit-learn is right on partly labeled data:
     ``cross_val_score(classifier, X, y, cv=MarksKFold())``.
 
-    With scikit-learn's metadata routing, marks reach the splitter as ``params={"marks": marks}``.
-    Without it, pass them in the place of y.
+    Pass marks in the place of y: ``cross_validate(SERAPH(), X, marks, cv=MarksKFold())``. After
+    ``sklearn.set_config(enable_metadata_routing=True)``, ``params={"marks": marks}`` does it, too.
 
     Parameters
     ----------
@@ -124,8 +131,6 @@ class MarksKFold(BaseCrossValidator):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         check_number("n_splits", n_splits, low=2, integer=True)
-        check_flag("shuffle", shuffle)
-        check_seed(random_state)
         self.n_splits = n_splits
         self.shuffle = shuffle
         self.random_state = random_state
@@ -159,7 +164,10 @@ class MarksKFold(BaseCrossValidator):
         check_rows_by_number(X)
         rng = check_random_state(self.random_state) if self.shuffle else None
         labels = PairLabels.of(X, _num_samples(X), y, marks)
-        fold = assign_folds(labels, self._count_folds(labels), rng)
+        order = order_by_name(X, len(labels.codes))
+        ordered = labels.among(order) or labels
+        fold = np.empty(len(order), dtype=np.intp)
+        fold[order] = assign_folds(ordered, self._count_folds(ordered), rng)
         if fold.max() < 1:
             raise ValueError(
                 f"{labels.n_labeled} labeled pairs of {labels.n_labeled_rows} rows cannot be "
@@ -185,7 +193,8 @@ class MarksKFold(BaseCrossValidator):
         """
         if X is None or (y is None and marks is None):
             return self.n_splits
-        return self._count_folds(PairLabels.of(X, _num_samples(X), y, marks))
+        labels = PairLabels.of(X, _num_samples(X), y, marks)
+        return self._count_folds(labels.among(order_by_name(X, len(labels.codes))) or labels)
 
     def _count_folds(self, labels: PairLabels) -> int:
         """Return the largest number of folds with pairs of both kinds in each, if there is one.

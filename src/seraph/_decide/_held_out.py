@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 
 from .._marks import PairLabels
-from .._utils._folds import choose_shared_points
 from .._utils._typing import Array
 from ._classifier import MetricClassifier
 from ._folds import assign_folds
@@ -19,6 +18,9 @@ from ._folds import assign_folds
 _MOST_PAIRS = 20_000
 # Pairs of each kind that a choice needs.
 _FEWEST = 2
+# Unlabeled points to learn from in each fold, unless more are labeled. More change neither the
+# choice nor the judgment, and take longer.
+_UNLABELED = 400
 
 
 @dataclass(frozen=True)
@@ -39,16 +41,7 @@ class HeldOut:
     def of_marks(
         cls, distances: Array, likeness: Array, weights: Array, rows: Array, fold: Array
     ) -> HeldOut:
-        """Count a mark of likeness q as a similar pair of weight q and a dissimilar one of 1 - q.
-
-        Examples
-        --------
-        >>> rows, zeros = np.array([[0, 1], [2, 3]]), np.zeros(2, dtype=int)
-        >>> d, q, w = np.array([1.0, 2.0]), np.array([1.0, 0.25]), np.array([1.0, 2.0])
-        >>> held = HeldOut.of_marks(d, q, w, rows, zeros)
-        >>> held.distances, held.similar, held.counts
-        (array([1., 2., 2.]), array([ True,  True, False]), array([1. , 0.5, 1.5]))
-        """
+        """Count a mark of likeness q as q of a similar pair and 1 - q of a dissimilar one."""
         place = np.tile(np.arange(len(distances)), 2)
         similar = np.repeat([True, False], len(distances))
         counts = np.concatenate([weights * likeness, weights * (1.0 - likeness)])
@@ -56,10 +49,9 @@ class HeldOut:
         place, similar, counts = place[kept], similar[kept], counts[kept]
         return cls(distances[place], similar, rows[place], fold[place], counts)
 
-    def share(self, base_rate: float | None) -> float:
-        """Return the share of similar pairs: `base_rate`, or the share among these pairs."""
-        if base_rate is not None:
-            return base_rate
+    @property
+    def share(self) -> float:
+        """The share of similar pairs among these pairs."""
         return float(np.average(self.similar, weights=self.counts))
 
     def weights(self, base_rate: float | None) -> Array:
@@ -67,32 +59,19 @@ class HeldOut:
         weights = self.counts / self.counts.mean()
         if base_rate is None:
             return weights
-        share = self.share(None)
-        return weights * np.where(
-            self.similar, base_rate / share, (1.0 - base_rate) / (1.0 - share)
-        )
+        factors = base_rate / self.share, (1.0 - base_rate) / (1.0 - self.share)
+        return weights * np.where(self.similar, *factors)
 
     def only(self, which: Array) -> HeldOut:
         """Return some of the pairs."""
         return HeldOut(*(getattr(self, field.name)[which] for field in fields(self)))
-
-    def by_fold(self) -> Iterator[tuple[Array, HeldOut]]:
-        """Yield which pairs are in each fold, and the pairs of the other folds."""
-        for number in np.unique(self.fold):
-            inside = self.fold == number
-            yield inside, self.only(~inside)
-
-    @property
-    def has_both_kinds(self) -> bool:
-        """Whether there are similar and dissimilar pairs."""
-        return bool(self.similar.any() and not self.similar.all())
 
 
 def pair_distances(model: Any, X: Any, rows: Array) -> Array:
     """Compute the learned distances of pairs of rows of `X`, by number.
 
     For a `MetricClassifier` they are the probabilities that the classes of the two rows differ,
-    which count as independent.
+    which count as independent; 0 for identical rows.
     """
     by_classes = isinstance(model, MetricClassifier)
     numbers, places = np.unique(rows, return_inverse=True)
@@ -100,7 +79,8 @@ def pair_distances(model: Any, X: Any, rows: Array) -> Array:
     Z = np.asarray(mapping(_safe_indexing(X, numbers)), dtype=np.float64)
     first, second = places.reshape(-1, 2).T
     if by_classes:
-        return np.clip(1.0 - np.einsum("ij,ij->i", Z[first], Z[second]), 0.0, 1.0)
+        differ = np.clip(1.0 - np.einsum("ij,ij->i", Z[first], Z[second]), 0.0, 1.0)
+        return np.where((Z[first] == Z[second]).all(axis=1), 0.0, differ)
     return np.linalg.norm(Z[first] - Z[second], axis=1)
 
 
@@ -108,10 +88,8 @@ def measure_held_out(
     model: Any,
     X: Any,
     labels: PairLabels,
-    cv: int | str,
+    cv: int,
     refit: Callable[[Any, PairLabels], Any],
-    *,
-    from_all: bool = False,
 ) -> HeldOut:
     """Compute distances of the labeled pairs by metrics that have not seen their points.
 
@@ -120,23 +98,23 @@ def measure_held_out(
     it. Metrics of different fits may differ in scale: each gets the mean squared distance on `X`
     of the model's own (not so probabilities).
 
-    `cv` is the largest number of folds, or "prefit" for points that `model` has not seen, which
-    then measures them itself. `refit` fits another such model to some points and their labels;
-    `from_all` says that it needs all unlabeled points, instead of some.
+    `cv` is the largest number of folds. `refit` fits another such model to points and labels.
     """
-    folds = assign_folds(labels, 5 if cv == "prefit" else int(cv), np.random.RandomState(0))
-    if cv == "prefit":
-        return _measure_prefit(model, X, labels, folds)
+    folds = assign_folds(labels, int(cv), np.random.RandomState(0))
+    n_folds = int(folds.max()) + 1
     is_scaled = not isinstance(model, MetricClassifier)
     spread = _spread(model, X) if is_scaled else 0.0
     kernel_values = get_tags(model).input_tags.pairwise
-    shared = np.arange(len(folds)) if from_all else choose_shared_points(folds)
+    shared = np.arange(len(folds)) if _depends_on_size(model) else _shared_points(folds)
     parts = []
-    for number, inside, (rows, likeness, weights) in _pairs_by_fold(labels, folds):
-        outside = shared[folds[shared] != number]
-        train = labels.among(outside)
-        if train is None or not (train.similar_weight and train.dissimilar_weight):
+    for number in range(n_folds):
+        inside, outside = np.flatnonzero(folds == number), shared[folds[shared] != number]
+        test, train = labels.among(inside), labels.among(outside)
+        if test is None or train is None or not test.n_labeled:
             continue
+        if not (train.similar_weight and train.dissimilar_weight):
+            continue
+        rows, likeness, weights = _list_pairs(test, _MOST_PAIRS // n_folds)
         # With kernel values for X, the columns are the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
         metric = refit(_safe_indexing(seen, outside), train)
@@ -148,33 +126,19 @@ def measure_held_out(
     return _join(parts, labels)
 
 
-def _measure_prefit(model: Any, X: Any, labels: PairLabels, folds: Array) -> HeldOut:
-    """Measure all labeled pairs within folds, and the marked ones across them.
-
-    The model has seen none of them; folds only keep those apart that share points.
-    """
-    across = folds[labels.pairs[:, 0]] != folds[labels.pairs[:, 1]]
-    known = [(labels.pairs[across], labels.likeness[across], labels.weights[across])]
-    for _, inside, (within, likeness, weights) in _pairs_by_fold(labels, folds):
-        known.append((inside[within], likeness, weights))
-    parts = [
-        HeldOut.of_marks(pair_distances(model, X, rows), q, weights, rows, folds[rows[:, 0]])
-        for rows, q, weights in known
-        if len(rows)
-    ]
-    return _join(parts, labels)
+def _shared_points(folds: Array) -> Array:
+    """Choose points for the fits of all folds: those in a fold, and as many or 400 others."""
+    others = np.flatnonzero(folds < 0)
+    n_others = min(len(others), max(_UNLABELED, len(folds) - len(others)))
+    chosen = np.random.default_rng(0).choice(others, n_others, replace=False)
+    return np.sort(np.concatenate([np.flatnonzero(folds >= 0), chosen]))
 
 
-def _pairs_by_fold(
-    labels: PairLabels, folds: Array
-) -> Iterator[tuple[int, Array, tuple[Array, Array, Array]]]:
-    """Yield the number and the rows of each fold, and the labeled pairs of these rows."""
-    n_folds = folds.max() + 1
-    for number in range(n_folds):
-        inside = np.flatnonzero(folds == number)
-        test = labels.among(inside)
-        if test is not None and test.n_labeled:
-            yield number, inside, _list_pairs(test, _MOST_PAIRS // n_folds)
+def _depends_on_size(model: Any) -> bool:
+    """Whether a weight of the model, for pairs or for edges, counts by the number of points."""
+    automatic = {"mu": "auto", "manifold": 0.0}
+    values = [(name.rpartition("__")[2], value) for name, value in model.get_params().items()]
+    return any(value != automatic[name] for name, value in values if name in automatic)
 
 
 def _spread(learner: Any, X: Any) -> float:

@@ -1,10 +1,10 @@
-"""Check and fit a learner, or a pipeline that ends in one."""
+"""Fit a learner, or a pipeline that ends in one, and map points by it."""
 
 from __future__ import annotations
 
-from inspect import signature
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.pipeline import Pipeline
@@ -13,25 +13,17 @@ from sklearn.utils.validation import _num_samples
 from .._marks import Marks, aligned_marks
 from .._points import is_tensor, to_memory
 from .._utils._directions import check_directions
+from .._utils._typing import Array
 from .._utils._validation import as_numbers, shown
 
 
-def check_estimator(estimator: Any) -> None:
+def check_learner(estimator: Any) -> None:
     """Refuse anything but a learner of a metric, or a pipeline that ends in one."""
-    fits = hasattr(estimator, "fit") and hasattr(estimator, "transform")
-    if isinstance(estimator, type) or not fits:
+    if isinstance(estimator, type) or not hasattr(estimator, "transform"):
         raise ValueError(
-            "estimator must be an estimator with fit and transform, such as SERAPH() or "
-            f"make_pipeline(StandardScaler(), SERAPH()); got {shown(estimator)}."
+            "estimator must be an estimator with fit and transform, such as SERAPH(); got "
+            f"{shown(estimator)}."
         )
-
-
-def count_rows(X: Any) -> int:
-    """Return the number of rows; refuse what has none."""
-    try:
-        return int(_num_samples(X))
-    except TypeError:
-        raise TypeError(f"X must be a table of points, one in each row; got {shown(X)}.") from None
 
 
 def from_device(X: Any) -> Any:
@@ -46,6 +38,14 @@ def last_step(estimator: Any) -> Any:
     return estimator
 
 
+def map_points(learner: Any, X: Any) -> Array:
+    """Map points by the learner; a metric of rank 0 gives one column of zeros."""
+    check_directions(learner, X)
+    with as_numbers("X"):
+        mapped = np.asarray(learner.transform(from_device(X)))
+    return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))
+
+
 def fit_model(estimator: Any, X: Any, y: ArrayLike | None, marks: Marks | None) -> Any:
     """Fit a learner, or a pipeline whose last step is one, in place.
 
@@ -53,13 +53,6 @@ def fit_model(estimator: Any, X: Any, y: ArrayLike | None, marks: Marks | None) 
     """
     arguments = {}
     if marks is not None:
-        learner = last_step(estimator)
-        taken = signature(learner.fit).parameters
-        if "marks" not in taken and not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
-            raise ValueError(
-                f"{type(learner).__name__} does not learn from marks: leave marks out, or use "
-                "SERAPH, which does."
-            )
         name, step = "marks", estimator
         while isinstance(step, Pipeline) and not get_config()["enable_metadata_routing"]:
             name, step = f"{step.steps[-1][0]}__{name}", step.steps[-1][1]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.utils import Tags, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .._learner import check_pairs
 from .._marks import Marks, PairLabels, Rows
@@ -26,20 +26,18 @@ from .._utils._validation import (
 )
 from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
+from ._folds import order_by_name
 from ._held_out import measure_held_out, pair_distances
-from ._models import check_estimator, count_rows, fit_model, from_device
+from ._models import check_learner, fit_model, from_device, map_points
 from ._threshold import (
     STRATEGIES,
     WITH_TARGET,
     decision_threshold,
     fit_log_odds,
-    judge_probabilities,
-    judge_threshold,
+    judge,
     probabilities,
+    warn_of_no_decision,
 )
-
-# Parameters that would make a fit on a fold interfere with the fit on all rows.
-_RESET = {"callback": None, "warm_start": False}
 
 
 class PairClassifier(MetaEstimatorMixin, BaseEstimator):
@@ -52,7 +50,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     Threshold and probabilities (Platt scaling) are chosen *out of fold*: the metric is learned
     again without each fold of points, and measures the pairs within the fold. So neither is biased
-    by a metric that was fitted to the same pairs.
+    by a metric that was fitted to the same pairs. Of a DataFrame, the rows are taken in the order
+    of its index, so that a shuffled table gives the same decisions.
 
     Parameters
     ----------
@@ -71,10 +70,11 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         Share of similar pairs among those to decide about, on which accuracy, precision and
         probabilities depend. None takes the share among the labeled pairs, which are seldom a
         random sample.
-    cv : int or "prefit", default=5
+    cv : int, default=5
         Largest number of folds. They learn from at most 400 unlabeled points, or as many as are
-        labeled (from all, if `mu` or `manifold` is a number). "prefit" takes `estimator` as it
-        is, fitted already; then ``fit`` needs pairs of points that it has not seen.
+        labeled (from all, if `mu` or `manifold` is a number). For a learner that is fitted
+        already, pass ``FrozenEstimator(learner)`` of scikit-learn, and pairs of points that it
+        has not seen.
 
     Attributes
     ----------
@@ -85,12 +85,13 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         The distance up to which two points are called alike.
     report_ : dict
         What to expect on pairs of other points: "accuracy", "precision", "recall" and
-        "false_accept_rate" as (value, low, high), with a 95 % interval; "brier_score" and
-        "calibration_error" of the probabilities; the "base_rate" that all this holds for;
-        "n_similar" and "n_dissimilar", the held-out pairs (a mark between 0 and 1 is in both).
-        Each fold is judged by a threshold and probabilities chosen on the others.
+        "false_accept_rate" as (value, low, high), with a 95 % interval; the "brier_score" of the
+        probabilities; the "base_rate" that all this holds for; "n_similar" and "n_dissimilar",
+        the held-out pairs (a mark between 0 and 1 is in both). Each fold is judged by a threshold
+        and probabilities chosen on the others.
     slope_, intercept_ : float
-        The log-odds that two points at distance d are alike are ``intercept_ + slope_ d``.
+        The log-odds that two points at distance d are alike are ``intercept_ + slope_ d``; but
+        identical points have a probability of at least 0.5.
     classes_ : ndarray of shape (2,)
         -1 for different and 1 for alike.
     n_features_in_ : int
@@ -132,7 +133,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         strategy: str = "accuracy",
         target: float | None = None,
         base_rate: float | None = None,
-        cv: int | Literal["prefit"] = 5,
+        cv: int = 5,
     ) -> None:
         self.estimator = estimator
         self.strategy = strategy
@@ -157,26 +158,22 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         check_rows_by_number(X)
-        n = count_rows(X)
         X = from_device(X)
-        labels = PairLabels.of(X, n, y, marks)
+        labels = PairLabels.of(X, _num_samples(X), y, marks)
         if isinstance(y, Marks):
             y, marks = None, y
         blank = self._learner()
+        if not get_tags(blank).input_tags.pairwise:
+            X, y, marks, labels = _in_order_of_names(X, y, marks, labels)
         if y is not None and marks is None and not isinstance(blank, MetricClassifier):
             blank = MetricClassifier(blank)
-        if self.cv == "prefit":
-            model = self.estimator
-            check_is_fitted(model)
-        else:
-            model = fit_model(clone(blank), X, y, marks)
-        refit, from_all = partial(_refit, blank), _depends_on_size(blank)
+        model = fit_model(clone(blank), X, y, marks)
         with as_numbers("X"):
-            held = measure_held_out(model, X, labels, self.cv, refit, from_all=from_all)
+            held = measure_held_out(model, X, labels, self.cv, partial(_refit, blank))
         threshold = decision_threshold(held, self.strategy, self.target, self.base_rate)
-        slope, intercept = fit_log_odds(held, held.weights(self.base_rate))
-        report = judge_threshold(held, threshold, self.strategy, self.target, self.base_rate)
-        report |= judge_probabilities(held, self.base_rate)
+        slope, intercept = fit_log_odds(held, self.base_rate)
+        report = judge(held, threshold, self.strategy, self.target, self.base_rate)
+        warn_of_no_decision(held, slope, intercept, threshold)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.estimator_, self.threshold_, self.report_ = model, threshold, report
         self.slope_, self.intercept_ = slope, intercept
@@ -278,13 +275,10 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             without pairs of both kinds.
         """
         check_is_fitted(self)
-        labels = labels_to_score(X, count_rows(X), y, marks)
-        X = from_device(X)
-        check_directions(self.estimator_, X)
-        with as_numbers("X"):
-            if isinstance(self.estimator_, MetricClassifier):
-                return score_of_classes(self.estimator_.predict_proba(X), labels)
-            return score_of_distances(np.asarray(self.estimator_.transform(X)), labels)
+        labels = labels_to_score(X, _num_samples(X), y, marks)
+        if isinstance(self.estimator_, MetricClassifier):
+            return score_of_classes(self.estimator_.predict_proba(X), labels)
+        return score_of_distances(map_points(self.estimator_, X), labels)
 
     def _learner(self) -> Any:
         return MeanMetric() if self.estimator is None else self.estimator
@@ -295,10 +289,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
-        if self.estimator is not None:
-            check_estimator(self.estimator)
-        elif self.cv == "prefit":
-            raise ValueError('cv="prefit" needs a fitted estimator; got None.')
+        check_learner(self._learner())
         check_choice("strategy", self.strategy, STRATEGIES)
         if (self.target is not None) != (self.strategy in WITH_TARGET):
             verb = "needs a" if self.strategy in WITH_TARGET else "takes no"
@@ -309,24 +300,27 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             check_number(name, getattr(self, name), low=0, high=1, instead=None)
         if self.base_rate in (0, 1):
             raise ValueError(f"base_rate must be between 0 and 1; got {shown(self.base_rate)}.")
-        check_number("cv", self.cv, low=2, integer=True, instead="prefit")
+        check_number("cv", self.cv, low=2, integer=True)
+
+
+def _in_order_of_names(
+    X: Any, y: Any, marks: Marks | None, labels: PairLabels
+) -> tuple[Any, Any, Marks | None, PairLabels]:
+    """Sort a table and what is known about its rows, so that their order does not matter."""
+    order = order_by_name(X, len(labels.codes))
+    if (np.diff(order) == 1).all():
+        return X, y, marks, labels
+    if marks is not None and marks.names is None:  # by name, they find their rows
+        marks = marks[order]
+    y = None if y is None else _safe_indexing(y, order)
+    return _safe_indexing(X, order), y, marks, labels.among(order) or labels
 
 
 def _refit(blank: Any, X: Any, known: PairLabels) -> Any:
     """Fit a copy of a learner to some of the rows."""
-    model = clone(blank)
-    reset = {name: name.rpartition("__")[2] for name in model.get_params()}
-    model.set_params(**{name: _RESET[key] for name, key in reset.items() if key in _RESET})
     codes = known.codes if (known.codes >= 0).any() else None
     has_marks = len(known.pairs) or len(known.triplets)
-    return fit_model(model, X, codes, known.marks if has_marks else None)
-
-
-def _depends_on_size(model: Any) -> bool:
-    """Whether a weight of the model, for pairs or for edges, counts by the number of points."""
-    automatic = {"mu": "auto", "manifold": 0.0}
-    values = [(name.rpartition("__")[2], value) for name, value in model.get_params().items()]
-    return any(value != automatic[name] for name, value in values if name in automatic)
+    return fit_model(clone(blank), X, codes, known.marks if has_marks else None)
 
 
 publish(globals(), "seraph", ["PairClassifier"])

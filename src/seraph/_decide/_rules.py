@@ -13,15 +13,16 @@ squared penalty, in the same space with a mean variance of one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
+from .._utils._tiles import spaced
 from .._utils._typing import Array
 
 RULES = ("mean", "vote", "linear", "nearest")
@@ -45,8 +46,7 @@ def fit_rules(Z: Array, known: Array, codes: Array, rule: str) -> dict[str, Any]
     Z = np.asarray(Z, dtype=np.float64)
     center = Z.mean(axis=0)
     away = Z - center
-    size = float(np.abs(away).max(initial=0.0)) or 1.0  # squares must not overflow
-    scale = size * float(np.sqrt(np.mean((away / size) ** 2))) or 1.0
+    scale = float(np.sqrt(np.mean(away**2))) or 1.0
     away = away / scale
     is_linear = rule in ("mean", "linear")
     coef, intercept = _logistic_regression(away[known], codes) if is_linear else (None, None)
@@ -71,11 +71,6 @@ def probabilities(model: Any, Z: Array) -> Array:
 
 
 def _linear(model: Any, away: Array) -> Array:
-    if model.coef_ is None:
-        raise ValueError(
-            "The linear rule was not fitted, because the rule was another one then: fit again "
-            "after changing the rule."
-        )
     return np.asarray(softmax(away @ model.coef_.T + model.intercept_, axis=1))
 
 
@@ -116,31 +111,19 @@ def _shares(d2: Array, members: Array, width: float) -> Array:
 
 def _width(Z: Array, known: Array, codes: Array) -> float:
     """Choose the width of the vote."""
-    labeled = np.flatnonzero(known)
-    free = np.flatnonzero(~known)
+    labeled, free = Z[known], Z[~known]
     rows = free if len(free) else labeled
-    nearest = np.concatenate([d2.min(axis=1) for _, d2 in _to_labeled(Z, rows, labeled, _ROWS)])
-    nearest = nearest[np.isfinite(nearest) & (nearest > 0.0)]
+    nearby = NearestNeighbors(n_neighbors=min(len(labeled), 1 if len(free) else 2)).fit(labeled)
+    nearest = nearby.kneighbors(rows[spaced(len(rows), _ROWS)])[0][:, -1] ** 2
+    nearest = nearest[nearest > 0.0]
     typical = float(np.median(nearest)) if len(nearest) else 1.0
     members = np.eye(int(codes.max()) + 1)[codes]
     gains = np.zeros(len(WIDTHS))
     if len(labeled) > 1:
-        for places, d2 in _to_labeled(Z, labeled, labeled, _LABELED):
-            is_class = members[places].astype(bool)
-            gains += [np.log(_shares(d2, members, w * typical)[is_class]).sum() for w in WIDTHS]
-    return WIDTHS[int(gains.argmax())] * typical
-
-
-def _to_labeled(
-    Z: Array, rows: Array, labeled: Array, at_most: int
-) -> Iterator[tuple[Array, Array]]:
-    """Yield places in `rows`, and squared distances to the labeled rows; inf to the row itself.
-
-    Above `at_most` rows, every second, third, ... is taken.
-    """
-    places = np.arange(0, len(rows), -(-len(rows) // at_most))
-    for batch in gen_batches(len(places), max(1, _AT_ONCE // len(labeled))):
-        taken = rows[places[batch]]
-        d2 = euclidean_distances(Z[taken], Z[labeled], squared=True)
-        d2[taken[:, np.newaxis] == labeled] = np.inf
-        yield places[batch], d2
+        places = np.arange(len(labeled))[spaced(len(labeled), _LABELED)]
+        d2 = euclidean_distances(labeled[places], labeled, squared=True)
+        d2[np.arange(len(places)), places] = np.inf  # a row does not vote for itself
+        is_class = members[places].astype(bool)
+        gains += [np.log(_shares(d2, members, w * typical)[is_class]).sum() for w in WIDTHS]
+    best = np.argmax(gains >= gains.max() - 1e-9)  # rounding must not choose
+    return WIDTHS[int(best)] * typical

@@ -6,20 +6,20 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 
 from .._marks import effective_size
-from .._utils._threshold import choose_threshold
 from .._utils._typing import Array, Interval
-from ..metrics import expected_calibration_error
+from .._utils._warnings import warn
+from ..metrics import choose_threshold
 from ._held_out import HeldOut
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")
 WITH_TARGET = STRATEGIES[2:]
 # Replicates of the bootstrap: the ends of a 95 % interval then rest on ten replicates each.
 _REPLICATES = 400
-_NORMAL_QUANTILE = 1.959963985
 # Inverse strength of the penalty: small enough to change nothing but a singular problem.
 _HARDLY_ANY_PENALTY = 1e6
 
@@ -29,27 +29,31 @@ def decision_threshold(
 ) -> float:
     """Return the distance up to which a `PairClassifier` calls pairs similar.
 
-    For accuracy it is where both kinds are equally probable by the calibrated log-odds. A line
-    through all pairs is steadier than the best cut between two of them. (Where the distance says
-    nothing, there is no such place.)
+    For accuracy it is where both kinds are equally probable by the calibrated log-odds, so that
+    decisions and probabilities agree. (A line through all pairs is also steadier than the best cut
+    between two of them.) It is at least 0, since identical points are alike, and infinite if all
+    distances have the same probability.
     """
-    weights = held.weights(base_rate)
-    if strategy == "accuracy":
-        slope, intercept = fit_log_odds(held, weights)
-        if slope < 0.0:
-            return -intercept / slope
-    return choose_threshold(held.distances, held.similar, weights, strategy, target)
+    if strategy != "accuracy":
+        weights = held.weights(base_rate)
+        return choose_threshold(held.distances, held.similar, weights, strategy, target)
+    slope, intercept = fit_log_odds(held, base_rate)
+    if slope < 0.0:
+        return max(0.0, -intercept / slope)
+    return np.inf if intercept >= 0.0 else -np.inf
 
 
-def fit_log_odds(held: HeldOut, weights: Array) -> tuple[float, float]:
+def fit_log_odds(held: HeldOut, base_rate: float | None) -> tuple[float, float]:
     """Return the slope, which is 0 or below, and the intercept of the log-odds (Platt scaling).
 
-    Labels are softened to ``(N + 1) / (N + 2)``, so that separable pairs give no certainty.
+    Labels are softened to ``(N + 1) / (N + 2)``, so that separable pairs give no certainty. A
+    base rate other than the share of similar pairs shifts the intercept by the ratio of the odds.
     """
     n_similar, n_dissimilar = (
         max(1.0, effective_size(held.counts[kind])) for kind in (held.similar, ~held.similar)
     )
     soft = np.where(held.similar, (n_similar + 1) / (n_similar + 2), 1 / (n_dissimilar + 2))
+    weights = held.counts / held.counts.mean()
     scale = float(np.sqrt(np.mean(held.distances**2))) or 1.0
     d = np.tile(held.distances, 2)[:, np.newaxis] / scale
     both = np.repeat([1, 0], len(held.distances))  # a soft label is two labels with weights
@@ -58,48 +62,61 @@ def fit_log_odds(held: HeldOut, weights: Array) -> tuple[float, float]:
     )
     slope, intercept = float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
     if slope > 0.0:  # the distance is no better than chance
-        share = float(np.average(soft, weights=weights))
-        slope, intercept = 0.0, float(np.log(share / (1 - share)))
+        slope, intercept = 0.0, float(logit(np.average(soft, weights=weights)))
+    if base_rate is not None:
+        intercept += float(logit(base_rate) - logit(held.share))
     return slope, intercept
 
 
+def warn_of_no_decision(held: HeldOut, slope: float, intercept: float, threshold: float) -> None:
+    """Warn if the distance is no better than chance, or if only identical points are alike."""
+    auc = roc_auc_score(held.similar, -held.distances, sample_weight=held.counts)
+    sizes = [_count_independent(held.only(kind)) for kind in (held.similar, ~held.similar)]
+    # The standard error of an AUC of 0.5, and the normal quantile of a one-sided 5 %.
+    if auc - 0.5 <= 1.645 * np.sqrt(sum(1.0 / n for n in sizes) / 12.0):
+        p = float(expit(intercept))
+        same = "" if slope else f" Every pair is alike with probability {p:.2g}."
+        warn(
+            "The learned distance does not tell similar pairs from dissimilar ones better than "
+            f"chance would: their AUC is {auc:.2f} on held-out pairs.{same} Check the marks, mark "
+            "more pairs, or add features that tell them apart."
+        )
+    elif threshold <= 0.0:
+        warn(
+            "predict calls no pair alike but identical points: similar pairs are too rare for "
+            "this distance. Pass a larger base_rate; or decide by "
+            'strategy="precision" or "recall", with a target.'
+        )
+
+
 def probabilities(slope: float, intercept: float, distances: Array) -> Array:
-    """Return the probabilities of distances."""
-    return np.asarray(expit(intercept + slope * np.asarray(distances, dtype=np.float64)))
+    """Return the probabilities of distances; at least 0.5 for identical points."""
+    d = np.asarray(distances, dtype=np.float64)
+    p = expit(intercept + slope * d)
+    return np.where((d == 0.0) & (slope < 0.0), np.maximum(p, 0.5), p)
 
 
-def judge_probabilities(held: HeldOut, base_rate: float | None) -> dict[str, float]:
-    """Estimate Brier score and calibration error; each fold is judged by a fit to the others."""
-    weights = held.weights(base_rate)
-    p = np.empty(len(held.distances))
-    for inside, others in held.by_fold():
-        part = others if others.has_both_kinds else held
-        line = fit_log_odds(part, weights if part is held else weights[~inside])
-        p[inside] = probabilities(*line, held.distances[inside])
-    return {
-        "brier_score": float(np.average((p - held.similar) ** 2, weights=weights)),
-        "calibration_error": expected_calibration_error(held.similar, p, weights=weights),
-    }
-
-
-def judge_threshold(
+def judge(
     held: HeldOut, threshold: float, strategy: str, target: float | None, base_rate: float | None
 ) -> dict[str, Any]:
-    """Estimate the rates of thresholds chosen this way on pairs of other points.
+    """Estimate the rates and the Brier score of such choices on pairs of other points.
 
-    For each fold the threshold is chosen on the others, so no pair is judged by a threshold that
-    it helped to choose. The intervals come from a bootstrap of the points, since pairs that share
-    a point are not independent; they are no narrower than Wilson's for as many independent pairs
-    as there are points. (If no pair is wrong, all replicates are equal.)
+    For each fold the threshold and the probabilities are chosen on the others, so no pair is
+    judged by a choice that it helped to make. The intervals come from a bootstrap of the points,
+    since pairs that share a point are not independent; they are no narrower than Wilson's for as
+    many independent pairs as there are points. (If no pair is wrong, all replicates are equal.)
     """
-    accepted = np.zeros(len(held.distances), dtype=bool)
-    for inside, others in held.by_fold():
-        chosen = threshold
-        if others.has_both_kinds:
-            with suppress(ValueError):  # the others alone do not reach the target
-                chosen = decision_threshold(others, strategy, target, base_rate)
-        accepted[inside] = held.distances[inside] <= chosen
-    base = held.share(base_rate)
+    accepted, p = np.zeros(len(held.distances), dtype=bool), np.empty(len(held.distances))
+    for fold in np.unique(held.fold):
+        inside = held.fold == fold
+        others = held.only(~inside)
+        judges = others if set(others.similar) == {True, False} else held
+        chosen, d = threshold, held.distances[inside]
+        with suppress(ValueError):  # the others alone do not reach the target
+            chosen = decision_threshold(judges, strategy, target, base_rate)
+        accepted[inside] = d <= chosen
+        p[inside] = probabilities(*fit_log_odds(judges, base_rate), d)
+    base = held.share if base_rate is None else base_rate
     points, place = np.unique(held.rows, return_inverse=True)
     place, rng, n = place.reshape(-1, 2), np.random.default_rng(0), len(points)
     replicates = []
@@ -117,6 +134,7 @@ def judge_threshold(
         "n_similar": int(held.similar.sum()),
         "n_dissimilar": int((~held.similar).sum()),
         "base_rate": base,
+        "brier_score": float(np.average((p - held.similar) ** 2, weights=held.weights(base_rate))),
         **{
             name: _find_interval(
                 value,
@@ -152,7 +170,7 @@ def _find_interval(value: float, replicates: Array, n: float) -> Interval:
         return value, 0.0, 1.0
     known = replicates[~np.isnan(replicates)]
     low, high = np.percentile(known, [2.5, 97.5]) if len(known) else (0, 1)
-    z2 = _NORMAL_QUANTILE**2
+    z2 = 1.959963985**2  # of the normal quantile
     center = (value + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(value * (1 - value) * z2 / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n)
     low, high = max(0.0, min(low, center - half)), min(1.0, max(high, center + half))

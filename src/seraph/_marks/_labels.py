@@ -6,14 +6,13 @@ class codes stand for them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._utils._rows import implied_by_classes
 from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
 from .._utils._validation import shown
@@ -69,7 +68,7 @@ class PairLabels:
 
     @property
     def n_similar(self) -> int:
-        """Number of similar pairs, #S; an unsure mark counts as what it leans to."""
+        """Number of similar pairs, #S; an uncertain mark counts as its more probable kind."""
         return self.implied[0] + int(np.count_nonzero(self.likeness >= EVEN))
 
     @property
@@ -170,7 +169,7 @@ class PairLabels:
             raise ValueError(
                 f"No labeled pair: y labels {np.count_nonzero(codes >= 0)} of {n} rows, and no "
                 "pair is marked. Label at least two rows, or mark at least one pair. (A mark that "
-                "is unsure or has a weight of 0 is no mark. If cross-validation has torn the "
+                "is unsure or has a weight of 0 does not count. If cross-validation has torn the "
                 "pairs apart, pass cv=seraph.MarksKFold().)"
             )
         return labels
@@ -187,13 +186,13 @@ class PairLabels:
     ) -> PairLabels:
         """Do the same for marks as the user gave them, of the `n` rows of `X`.
 
-        Where scikit-learn passes no more than X and y, marks may stand in the place of y.
+        Where scikit-learn passes only X and y, marks may take the place of y.
         """
-        y, found = aligned_marks(X, n, y, marks)
-        return cls.make(n, y, found, required=required)
+        y, aligned = aligned_marks(X, n, y, marks)
+        return cls.make(n, y, aligned, required=required)
 
     def among(self, rows: Array) -> PairLabels | None:
-        """Return what is known about some rows alone, in their order; None if that is nothing.
+        """Return the labels of some rows alone, in their order; None if there are none.
 
         Parameters
         ----------
@@ -208,9 +207,22 @@ class PairLabels:
         """
         codes = self.codes[rows]
         codes = number_classes(codes, codes >= 0)
-        marks = self.marks[rows]
-        part = PairLabels(codes, *_without_implied(marks, codes), marks.triplets)
+        part = replace(self, codes=codes, n_absent_marks=0)
+        if len(self.pairs) or len(self.triplets):
+            marks = self.marks[rows]
+            part = PairLabels(codes, *_without_implied(marks, codes), marks.triplets)
         return part if part.n_labeled or len(part.triplets) else None
+
+    def sure(self, *, triplets: bool) -> PairLabels:
+        """Return the labels without unsure pairs or weights, and with or without triplets."""
+        kept = (self.likeness == 0.0) | (self.likeness == 1.0)
+        return replace(
+            self,
+            pairs=self.pairs[kept],
+            likeness=self.likeness[kept],
+            weights=np.ones(np.count_nonzero(kept)),
+            triplets=self.triplets if triplets else self.triplets[:0],
+        )
 
     @property
     def marks(self) -> Marks:
@@ -270,5 +282,15 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
 
 def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array]:
     """Drop marked pairs that the class labels imply, and refuse those that contradict them."""
-    left = ~implied_by_classes(marks.pairs, marks.labels, codes)
+    first, second = codes[marks.pairs[:, 0]], codes[marks.pairs[:, 1]]
+    left = (first < 0) | (second < 0)
+    clash = ~left & (marks.labels == np.where(first == second, 0.0, 1.0))
+    if clash.any():
+        at = int(np.flatnonzero(clash)[0])
+        i, j = marks.pairs[at].tolist()
+        marked, said = ("similar", "different") if marks.labels[at] else ("dissimilar", "the same")
+        raise ValueError(
+            f"The pair ({i}, {j}) is marked {marked}, but y gives its rows {said} "
+            "class(es). Correct one of the two."
+        )
     return marks.pairs[left], marks.labels[left], marks.weights[left]

@@ -9,15 +9,10 @@ from numpy.typing import ArrayLike
 
 from .._utils._public import publish
 from .._utils._typing import Array
-from ._given import read_pairs, read_triplets, report_absent
+from . import _sources
 from ._merge import chosen_rows, cut, merge_marks
+from ._read import read_pairs, read_triplets, report_absent
 from ._rows import Rows, is_frame
-from ._sources import (
-    marks_of_classes,
-    marks_of_corrections,
-    marks_of_feedback,
-    marks_of_groups,
-)
 from ._tables import marks_table, read_table
 
 if TYPE_CHECKING:
@@ -25,14 +20,16 @@ if TYPE_CHECKING:
 
 # A label that leans to neither side; it counts as similar.
 EVEN = 0.5
+_PARTS = ("pairs", "labels", "weights", "triplets")
 
 
 class Marks:
-    """Pairs of rows that are alike or not, and triplets of rows, of one table.
+    """Pairs of rows that are alike or not: pairwise constraints, as the literature calls them.
 
     Marks are about the rows of a table, as class labels are, and scikit-learn cuts them together
     with it: their length is the number of *rows*, and ``marks[rows]`` has the marks among those
-    rows. So ``cross_validate(SERAPH(), X, params={"marks": marks})`` gives each fold its own.
+    rows. In cross-validation they take the place of y, with folds that keep pairs whole:
+    ``cross_validate(SERAPH(), X, marks, cv=MarksKFold())``.
 
     Marks do not change. Several marks of one pair add up: their weights are summed, and their
     labels averaged. A pair that is marked both similar and dissimilar is refused.
@@ -43,10 +40,9 @@ class Marks:
         Pairs of rows: row numbers; or names, if `rows` has them.
     labels : array-like of shape (n_pairs,), optional
         +1 or True for pairs that are alike, -1 or False for pairs that are not; or how likely
-        each pair is alike, from 0 to 1. NaN, None and pandas.NA mean unsure, which is no mark.
+        each pair is alike, from 0 to 1. Pairs with NaN, None or pandas.NA are left out.
     weights : array-like of shape (n_pairs,), optional
-        How much each mark counts, from 1e-100 to 1e100: a weight of 2 is a mark given twice, and
-        0 is no mark.
+        How much each mark counts: a weight of 2 is a mark given twice, and 0 leaves it out.
     triplets : array-like of shape (n_triplets, 3), optional
         Rows a, b and c of answers "a is nearer to b than to c".
     rows : int, array-like of names, or table
@@ -85,14 +81,25 @@ class Marks:
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"x": [0.0, 1.0, 5.0]}, index=["ann", "bob", "eve"])
-    >>> from seraph import Marks
     >>> Marks([["bob", "ann"], ["ann", "eve"]], [1, -1], rows=table).pairs.tolist()
     [[0, 1], [0, 2]]
+
+    Each fold of a cross-validation gets its own marks:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from seraph import SERAPH, MarksKFold
+    >>> X, y = load_iris(return_X_y=True)
+    >>> pairs = np.random.default_rng(0).permutation(150).reshape(-1, 2)
+    >>> marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=X)
+    >>> scores = cross_validate(SERAPH(), X, marks, cv=MarksKFold())["test_score"]
+    >>> bool((scores > 0.8).all())
+    True
     """
 
-    __slots__ = ("_given", "_rows", "labels", "n_absent", "pairs", "triplets", "weights")
     __hash__ = None  # type: ignore[assignment]
-    __iter__ = None  # a row of marks says nothing
+    __iter__ = None  # a single row has no marks
 
     pairs: Array
     labels: Array
@@ -100,7 +107,7 @@ class Marks:
     triplets: Array
     n_absent: int
     _rows: Rows
-    _given: tuple[Array, Array, Array]  # pairs, labels and weights of the marks, not yet merged
+    _unmerged: tuple[Array, Array, Array]  # pairs, labels and weights
 
     def __init__(
         self,
@@ -116,32 +123,23 @@ class Marks:
         triplets_, n_more = read_triplets(table, triplets)
         self._set(table, pairs_, labels_, weights_, triplets_, n_absent + n_more)
 
-    def _set(
-        self,
-        rows: Rows,
-        pairs: Array,
-        labels: Array,
-        weights: Array,
-        triplets: Array,
-        n_absent: int = 0,
-    ) -> Self:
+    def _set(self, rows: Rows, *parts: Any) -> Self:
         """Set all attributes; marks in a fixed order, so that equal marks have equal arrays.
 
         The marks of a pair are kept one by one, so that it does not matter when others are added.
         """
+        pairs, labels, weights, triplets, *absent = parts
         pairs = np.sort(pairs, axis=1)
-        order = np.lexsort(pairs.T[::-1])
-        given = pairs[order], labels[order], weights[order]
+        order = np.lexsort((weights, labels, *pairs.T[::-1]))
+        unmerged = pairs[order], labels[order], weights[order]
         triplets = triplets[np.lexsort(triplets.T[::-1])]
-        parts = (*merge_marks(*given, rows), triplets)
-        for name, array in zip(("pairs", "labels", "weights", "triplets"), parts, strict=True):
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        object.__setattr__(self, "_given", given)
-        if rows.names is not None:
-            rows.names.setflags(write=False)
-        object.__setattr__(self, "_rows", rows)
-        object.__setattr__(self, "n_absent", n_absent)
+        merged = zip(_PARTS, (*merge_marks(*unmerged, rows), triplets), strict=True)
+        values = dict(merged) | {"_rows": rows, "_unmerged": unmerged, "n_absent": sum(absent)}
+        for array in (*(values[name] for name in _PARTS), rows.names):
+            if array is not None:
+                array.setflags(write=False)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
         return self
 
     @classmethod
@@ -150,12 +148,10 @@ class Marks:
         return marks._set(*parts)  # noqa: SLF001 (its own class)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Marks._of, (self._rows, *self._given, self.triplets, self.n_absent)
+        return Marks._of, (self._rows, *self._unmerged, self.triplets, self.n_absent)
 
     def __setattr__(self, name: str, value: object = None) -> None:
         raise AttributeError(f"Marks do not change: make new ones instead of setting {name}.")
-
-    __delattr__ = __setattr__
 
     @property
     def names(self) -> Array | None:
@@ -180,23 +176,19 @@ class Marks:
         text = f"{similar:,} similar, {len(self.pairs) - similar:,} dissimilar"
         if n := len(self.triplets):
             text += f", {n:,} triplet{'s' if n > 1 else ''}"
-        if self.n_absent:
-            text += f", {self.n_absent:,} absent"
+        text += f", {self.n_absent:,} absent" if self.n_absent else ""
         return f"Marks({len(self):,} rows: {text})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Marks):
             return NotImplemented
         return self._same_rows(other) and all(
-            np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("pairs", "labels", "weights", "triplets")
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in _PARTS
         )
 
     def _same_rows(self, other: Marks) -> bool:
-        mine, others = self.names, other.names
-        if mine is None or others is None:
-            return mine is others and len(self) == len(other)
-        return mine.tolist() == others.tolist()
+        mine, others = (np.asarray(marks.names) for marks in (self, other))
+        return len(self) == len(other) and np.array_equal(mine, others)
 
     def __array__(self, *_: Any, **__: Any) -> Array:
         raise TypeError(
@@ -210,13 +202,12 @@ class Marks:
         A row that is taken twice, as by a bootstrap, has its marks twice.
         """
         rows = chosen_rows(key, len(self))
-        pairs, labels, weights = self._given
+        pairs, labels, weights = self._unmerged
         pairs, which = cut(pairs, rows, len(self))
         triplets, _ = cut(self.triplets, rows, len(self))
         names = self.names
         if names is not None:
-            taken_twice = len(np.unique(rows)) < len(rows)
-            names = None if taken_twice else names[rows]
+            names = names[rows] if len(np.unique(rows)) == len(rows) else None
         taken = Rows(len(rows), names, self._rows.source)
         return self._of(taken, pairs, labels[which], weights[which], triplets)
 
@@ -225,18 +216,20 @@ class Marks:
         if not isinstance(other, Marks):
             return NotImplemented
         if not self._same_rows(other):
+            ways = ["by number" if marks.names is None else "by name" for marks in (self, other)]
             raise ValueError(
-                f"Only marks about the same rows can be added; got {self} and {other}, "
-                f"{'by name' if self.names is not None else 'by number'} and "
-                f"{'by name' if other.names is not None else 'by number'}. Make both with the "
-                "same rows."
+                f"Only marks about the same rows can be added; got {self} and {other}, {ways[0]} "
+                f"and {ways[1]}. Make both with the same rows."
             )
-        given = map(np.concatenate, zip(self._given, other._given, strict=True))
-        triplets = np.concatenate([self.triplets, other.triplets])
-        return self._of(self._rows, *given, triplets, self.n_absent + other.n_absent)
+        both = zip(
+            (*self._unmerged, self.triplets), (*other._unmerged, other.triplets), strict=True
+        )
+        return self._of(self._rows, *map(np.concatenate, both), self.n_absent + other.n_absent)
 
     def align(self, X: Any, n: int) -> Marks:
         """Return the marks among the rows of a table, with the row numbers of that table.
+
+        `n_absent` counts those whose rows the table does not have.
 
         Parameters
         ----------
@@ -246,11 +239,6 @@ class Marks:
         n : int
             Its number of rows.
 
-        Returns
-        -------
-        Marks
-            By number. `n_absent` counts those whose rows the table does not have.
-
         Examples
         --------
         >>> import pandas as pd
@@ -259,36 +247,31 @@ class Marks:
         >>> marks.align(pd.DataFrame({"x": [1.0, 2.0]}, index=["b", "a"]), 2)
         Marks(2 rows: 1 similar, 0 dissimilar)
         """
-        if self.names is not None and is_frame(X):
-            return self._found_in(Rows.of(X), self.names)
-        if len(self) != n:
+        names = self.names
+        if names is None or not is_frame(X):
+            if len(self) == n:
+                return self._of(Rows(n), *self._unmerged, self.triplets, self.n_absent)
             raise ValueError(
                 f"marks are about {len(self)} rows, but X has {n}. Pass the table that they are "
                 "about, or cut the marks as you cut the table: marks[rows]. (Marks by name find "
                 "their rows in a DataFrame that has some of them.)"
             )
-        return self._of(Rows(len(self)), *self._given, self.triplets, self.n_absent)
-
-    def _found_in(self, rows: Rows, names: Array) -> Marks:
+        rows = Rows.of(X)
         place = rows.numbers(names[:, np.newaxis], "rows", 1)[:, 0]
-        pairs, labels, weights = self._given
+        pairs, labels, weights = self._unmerged
         pairs, triplets = place[pairs], place[self.triplets]
         kept, kept_triplets = np.all(pairs >= 0, axis=1), np.all(triplets >= 0, axis=1)
         absent = int((~kept).sum() + (~kept_triplets).sum())
         if absent:
             report_absent(names[np.flatnonzero(place < 0)], absent, len(pairs) + len(triplets))
-        found = pairs[kept], labels[kept], weights[kept], triplets[kept_triplets]
-        return self._of(Rows(rows.n), *found, self.n_absent + absent)
+        present = pairs[kept], labels[kept], weights[kept], triplets[kept_triplets]
+        return self._of(Rows(rows.n), *present, self.n_absent + absent)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the marks as a table, as ``seraph fit --pairs`` reads it.
 
-        Returns
-        -------
-        pandas.DataFrame
-            Columns i and j, names or numbers of rows, and similar. There is a column weight if
-            the weights differ from 1, and a column than if there are triplets: "i is nearer to
-            j than to than", with similar empty.
+        It has columns i and j, names or numbers of rows, and similar; weight if weights differ
+        from 1; and than if there are triplets, "i is nearer to j than to than".
 
         Examples
         --------
@@ -312,29 +295,17 @@ class Marks:
         rows : int, array-like of names, or table
             Which table the marks are about.
 
-        Returns
-        -------
-        Marks
-
         Examples
         --------
         >>> from seraph import Marks
         >>> Marks.from_frame({"i": [0, 1], "j": [1, 2], "similar": ["yes", ""]}, rows=3)
         Marks(3 rows: 1 similar, 0 dissimilar)
         """
-        table = Rows.of(rows)
-        parts = read_table(frame, by_name=table.names is not None)
-        return cls(**parts, rows=rows)
+        return cls(**read_table(frame, by_name=Rows.of(rows).names is not None), rows=rows)
 
     @classmethod
     def from_groups(
-        cls,
-        groups: ArrayLike,
-        label: float,
-        *,
-        rows: Any,
-        weight: float = 1.0,
-        partners: int = 10,
+        cls, groups: ArrayLike, label: float, *, rows: Any, weight: float = 1.0, partners: int = 10
     ) -> Self:
         """Mark rows of one group, such as one visit, one customer or one photo.
 
@@ -352,10 +323,6 @@ class Marks:
             All pairs are marked in groups where no row has more partners than that. In larger
             ones each row gets as many, spread evenly: n rows have at most ``n * partners`` marks.
 
-        Returns
-        -------
-        Marks
-
         Examples
         --------
         Two faces in one photo are hardly ever the same person, but there are mirrors:
@@ -366,40 +333,7 @@ class Marks:
         Marks(6 rows: 0 similar, 4 dissimilar)
         """
         table = Rows.of(rows)
-        return cls._of(table, *marks_of_groups(groups, label, table, weight, partners))
-
-    @classmethod
-    def from_classes(
-        cls, y: ArrayLike, *, rows: Any, weight: float = 1.0, partners: int = 10
-    ) -> Self:
-        """Mark rows of one class as similar, and rows of two classes as dissimilar.
-
-        Learners take `y` as it is. Marks can have a weight, and go where only marks do.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            The class of each row; -1, NaN or None where :ref:`unknown <unlabeled>`.
-        rows : int, array-like of names, or table
-            Which table the marks are about.
-        weight : float, default=1.0
-            How much each mark counts.
-        partners : int, default=10
-            Largest number of rows of its class, and of rows of other classes, that each row is
-            paired with, as in ``from_groups``.
-
-        Returns
-        -------
-        Marks
-
-        Examples
-        --------
-        >>> from seraph import Marks
-        >>> Marks.from_classes(["cat", "cat", "dog", None], rows=4, weight=0.5)
-        Marks(4 rows: 1 similar, 2 dissimilar)
-        """
-        table = Rows.of(rows)
-        return cls._of(table, *marks_of_classes(y, table, weight, partners))
+        return cls._of(table, *_sources.of_groups(groups, label, table, weight, partners))
 
     @classmethod
     def from_corrections(
@@ -419,8 +353,8 @@ class Marks:
         Parameters
         ----------
         before, after : array-like of shape (n_rows,)
-            The cluster of each row; -1, NaN or None if it is in none. Clusters need not keep
-            their names. Two rows that are in none afterwards may be alike or not.
+            The cluster of each row; -1, NaN or None if it is in none. The names of clusters may
+            change. Two rows that are in none afterwards may be alike or not.
         rows : int, array-like of names, or table
             Which table the marks are about.
         kept_weight : float, default=0.1
@@ -430,21 +364,16 @@ class Marks:
             Largest number of rows of each kind that a row is paired with, as in
             ``from_groups``. If few rows were moved, only these are paired with others.
 
-        Returns
-        -------
-        Marks
-
         Examples
         --------
-        The third row was moved from the first cluster to the second:
-
-        >>> from seraph import Marks
+        >>> from seraph import Marks  # the third row was moved to the second cluster
         >>> marks = Marks.from_corrections([0, 0, 0, 1], [0, 0, 1, 1], rows=4, kept_weight=0)
         >>> marks.pairs.tolist(), marks.labels.tolist()
         ([[0, 2], [1, 2], [2, 3]], [0.0, 0.0, 1.0])
         """
         table = Rows.of(rows)
-        return cls._of(table, *marks_of_corrections(before, after, table, kept_weight, partners))
+        made = _sources.of_corrections(before, after, table, kept_weight, partners)
+        return cls._of(table, *made)
 
     @classmethod
     def from_feedback(
@@ -455,20 +384,18 @@ class Marks:
         *,
         rows: Any,
         skipped_weight: float = 0.1,
-        triplets: int = 0,
     ) -> Self:
         """Read a log of searches: what was shown for a row, and what was chosen.
 
         A choice is a mark of 0.9. A row that was shown and not chosen gets a weak mark of 0.1; it
         may be good, or nobody looked. Choices of one row for one query add up. A sure mark of the
-        same pair, such as a stated dislike, takes their place. Triplets say that the query is
-        nearer to a row that was chosen for it than to one that never was.
+        same pair, such as a stated dislike, takes their place.
 
         Parameters
         ----------
         query, shown : array-like of shape (n_lines,)
-            Rows by name or number, one line for each row that was shown. A query that is not in
-            the table needs a row of its own there. A row that is shown for itself is ignored.
+            Rows by name or number, one line for each row that was shown. A query needs a row in
+            the table, too. A row that is shown for itself is ignored.
         chosen : array-like of bool of shape (n_lines,)
             Whether the row that was shown was chosen.
         rows : int, array-like of names, or table
@@ -476,13 +403,6 @@ class Marks:
             counted; a row number that is not there is refused.
         skipped_weight : float, default=0.1
             How much it counts that a row was not chosen. 0 for nothing.
-        triplets : int, default=0
-            Largest number of triplets of each chosen row. On searches among texts, marks alone
-            ranked better (:doc:`/questions`).
-
-        Returns
-        -------
-        Marks
 
         Examples
         --------
@@ -492,8 +412,7 @@ class Marks:
         ([[0, 4], [0, 7], [0, 9]], [0.1, 0.9, 0.1], [0.1, 1.0, 0.1])
         """
         table = Rows.of(rows)
-        log = marks_of_feedback(query, shown, chosen, table, skipped_weight, triplets)
-        return cls._of(table, *log)
+        return cls._of(table, *_sources.of_feedback(query, shown, chosen, table, skipped_weight))
 
 
 publish(globals(), "seraph", ["Marks"])

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from math import fsum
 from typing import Any
 
 import numpy as np
 
 from .._utils._typing import Array
 from .._utils._validation import shown
-from ._answers import HEAVIEST
 from ._rows import Rows
 
 
 def merge_marks(
     pairs: Array, likeness: Array, weights: Array, rows: Rows
 ) -> tuple[Array, Array, Array]:
-    """Add up the marks of each pair; refuse contradictions, and sums that are too large.
+    """Add up the marks of each pair, ordered by pairs, and refuse contradictions.
 
     ``w ln p(y)`` is linear in the weight and in the likeness, so marks of one pair are together
-    one mark: with the sum of their weights and the weighted mean of their likeness. The sums are
-    exact until they are rounded once, so the order of the marks does not matter. A sure mark,
-    similar or dissimilar, settles its pair: doubtful marks of the pair no longer count.
-
-    Parameters
-    ----------
-    pairs, likeness, weights : ndarray of shapes (k, 2), (k,) and (k,)
-        Marks, ordered by their pairs.
-    rows : Rows
-        The rows, for the message.
+    one mark: with the sum of their weights and the weighted mean of their likeness. A sure mark,
+    similar or dissimilar, overrides the uncertain marks of its pair.
 
     Examples
     --------
@@ -41,29 +31,22 @@ def merge_marks(
     is_first[1:] = np.any(pairs[1:] != pairs[:-1], axis=1)
     if is_first.all():
         return pairs, likeness, weights
-    first = np.flatnonzero(is_first)
-    last = np.append(first[1:], len(pairs))
-    mean, total = likeness[first], weights[first]
-    for k in np.flatnonzero(last - first > 1):
-        q, w = likeness[first[k] : last[k]], weights[first[k] : last[k]]
-        sure = (q == 0.0) | (q == 1.0)
-        if sure.any():
-            q, w = q[sure], w[sure]
-        low, high = q.min(), q.max()
-        total[k] = fsum(w)
-        i, j = pairs[first[k]]
-        if low == 0.0 and high == 1.0:
-            raise ValueError(
-                f"The pair {rows.pair(i, j)} is marked both similar and dissimilar: keep one "
-                "mark, or give how likely the pair is similar, from 0 to 1, as its label."
-            )
-        if total[k] > HEAVIEST:
-            raise ValueError(
-                f"The weights of the pair {rows.pair(i, j)} add up to {total[k]:g}, and "
-                f"{HEAVIEST:g} is the limit: divide all weights by a common factor."
-            )
-        mean[k] = min(high, max(low, fsum(w * q) / total[k]))
-    return pairs[first], mean, total
+    first, place = np.flatnonzero(is_first), np.cumsum(is_first) - 1
+    sure = (likeness == 0.0) | (likeness == 1.0)
+    counts = sure | ~np.logical_or.reduceat(sure, first)[place]
+    low = np.minimum.reduceat(np.where(counts, likeness, 1.0), first)
+    high = np.maximum.reduceat(np.where(counts, likeness, 0.0), first)
+    clash = np.flatnonzero((low == 0.0) & (high == 1.0))
+    if len(clash):
+        raise ValueError(
+            f"The pair {rows.pair(*pairs[first[clash[0]]])} is marked both similar and "
+            "dissimilar: keep one mark, or give how likely the pair is similar, from 0 to 1, as "
+            "its label."
+        )
+    counted = np.where(counts, weights, 0.0)
+    total = np.add.reduceat(counted, first)
+    mean = np.add.reduceat(counted * likeness, first) / total
+    return pairs[first], np.clip(mean, low, high), total
 
 
 def cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:
@@ -71,8 +54,8 @@ def cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:
 
     Examples
     --------
-    >>> found, which = cut(np.array([[0, 1], [0, 2]]), np.array([2, 0, 0]), 3)
-    >>> found.tolist(), which.tolist()
+    >>> marks, which = cut(np.array([[0, 1], [0, 2]]), np.array([2, 0, 0]), 3)
+    >>> marks.tolist(), which.tolist()
     ([[1, 0], [2, 0]], [1, 1])
     """
     places = np.argsort(rows, kind="stable")
@@ -81,11 +64,11 @@ def cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:
     times = copies.prod(axis=1)
     which = np.repeat(np.arange(len(marked)), times)
     number = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
-    found = np.empty((len(which), marked.shape[1]), dtype=np.intp)
+    taken = np.empty((len(which), marked.shape[1]), dtype=np.intp)
     for side in range(marked.shape[1]):  # the digits of the number choose the copies
         number, copy = np.divmod(number, copies[which, side])
-        found[:, side] = places[starts[marked[which, side]] + copy]
-    return found, which
+        taken[:, side] = places[starts[marked[which, side]] + copy]
+    return taken, which
 
 
 def chosen_rows(key: Any, n: int) -> Array:

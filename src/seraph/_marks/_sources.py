@@ -1,4 +1,4 @@
-"""Marks from what people have: groups, classes, corrected clusters and feedback on a search.
+"""Marks from what people have: groups, corrected clusters and feedback on a search.
 
 No function lists all pairs of a large group. Each row gets a few partners, spread evenly over the
 candidates by the golden ratio, so that the same records give the same marks.
@@ -11,15 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._points import to_memory
 from .._utils._rows import as_array
 from .._utils._typing import Array
-from .._utils._unknown import is_unknown
 from .._utils._validation import check_number, shown
-from ._answers import check_size, pair_likeness
+from ._answers import pair_likeness
 from ._classes import number_classes, read_classes
-from ._columns import exact_column
-from ._given import find_present
+from ._columns import as_column, objects
+from ._read import find_present
 from ._rows import Rows
 
 GOLDEN = (5.0**0.5 - 1.0) / 2.0
@@ -27,7 +25,7 @@ GOLDEN = (5.0**0.5 - 1.0) / 2.0
 LIKELY, UNLIKELY = 0.9, 0.1
 
 
-class Found(NamedTuple):
+class Evidence(NamedTuple):
     """Marks by row number, with doubles."""
 
     pairs: Array
@@ -37,29 +35,19 @@ class Found(NamedTuple):
     n_absent: int = 0
 
 
-def marks_of_groups(
+def of_groups(
     groups: ArrayLike, label: float, rows: Rows, weight: float, partners: int
-) -> Found:
+) -> Evidence:
     """Mark pairs of rows of one group."""
     check_number("weight", weight, low=0.0)
     codes = _codes("groups", groups, rows)
     pairs = sample_pairs(codes, np.arange(rows.n), codes >= 0, partners)
-    return _found((pairs, _likeness(label), weight))
+    return _evidence((pairs, _likeness(label), weight))
 
 
-def marks_of_classes(y: ArrayLike, rows: Rows, weight: float, partners: int) -> Found:
-    """Mark pairs of one class as similar, and pairs of two classes as dissimilar."""
-    check_number("weight", weight, low=0.0)
-    codes = _codes("y", y, rows)
-    known = codes >= 0
-    similar = sample_pairs(codes, np.arange(rows.n), known, partners)
-    different = sample_pairs(np.zeros_like(codes), codes, known, partners)
-    return _found((similar, 1.0, weight), (different, 0.0, weight))
-
-
-def marks_of_corrections(
+def of_corrections(
     before: ArrayLike, after: ArrayLike, rows: Rows, kept_weight: float, partners: int
-) -> Found:
+) -> Evidence:
     """Mark pairs that were put together or taken apart, and weakly those that were left."""
     check_number("kept_weight", kept_weight, low=0.0)
     old, new = _codes("before", before, rows), _codes("after", after, rows)
@@ -73,7 +61,7 @@ def marks_of_corrections(
     stayed = sample_pairs(both, single, settled, partners)
     distant = sample_pairs(np.zeros_like(new), new, settled, partners)
     distant = distant[old[distant[:, 0]] != old[distant[:, 1]]]
-    return _found(
+    return _evidence(
         (joined, 1.0, 1.0),
         (parted, 0.0, 1.0),
         (stayed, LIKELY, kept_weight),
@@ -81,24 +69,18 @@ def marks_of_corrections(
     )
 
 
-def marks_of_feedback(
+def of_feedback(
     query: ArrayLike,
     shown_rows: ArrayLike,
     chosen: ArrayLike,
     rows: Rows,
     skipped_weight: float,
-    triplets: int,
-) -> Found:
+) -> Evidence:
     """Mark queries with the rows that were chosen for them, and weakly with the others."""
     check_number("skipped_weight", skipped_weight, low=0.0)
-    check_number("triplets", triplets, low=0, integer=True)
     lines, picked, n_absent = _read_log(query, shown_rows, chosen, rows)
-    once, which = np.unique(lines, axis=0, return_inverse=True)
-    ever = np.zeros(len(once), dtype=bool)
-    ever[which[picked]] = True
-    marks = _found((lines[picked], LIKELY, 1.0), (lines[~picked], UNLIKELY, skipped_weight))
-    nearer = _preferences(once[ever], once[~ever], triplets)
-    return marks._replace(triplets=nearer, n_absent=n_absent)
+    marks = _evidence((lines[picked], LIKELY, 1.0), (lines[~picked], UNLIKELY, skipped_weight))
+    return marks._replace(n_absent=n_absent)
 
 
 def sample_pairs(
@@ -168,24 +150,12 @@ def _ends(keys: Array) -> Array:
     return np.column_stack([starts, ends]).reshape(len(places), 2)
 
 
-def _preferences(chosen: Array, skipped: Array, most: int) -> Array:
-    """Say that a query is nearer to a row chosen for it than to a few that never were.
-
-    Both are pairs (query, row), ordered by the query.
-    """
-    starts = np.searchsorted(skipped[:, 0], chosen[:, 0], side="left")
-    ends = np.searchsorted(skipped[:, 0], chosen[:, 0], side="right")
-    block = np.column_stack([starts, ends])
-    place, other = _spread(block, np.column_stack([ends, ends]), int(most))
-    return np.column_stack([chosen[place], skipped[other, 1]])
-
-
 def _read_log(
     query: ArrayLike, shown_rows: ArrayLike, chosen: ArrayLike, rows: Rows
 ) -> tuple[Array, Array, int]:
     """Return the lines (query, row) of a log, which were chosen, and how many are absent.
 
-    A row that is shown for itself says nothing.
+    A row that is shown for itself is left out.
     """
     columns = [_column(name, values) for name, values in (("query", query), ("shown", shown_rows))]
     picked = _column("chosen", chosen)
@@ -195,38 +165,30 @@ def _read_log(
             "query, shown and chosen must have one entry for each row shown; got {}, {} and {} "
             "entries.".format(*lengths)
         )
-    given = np.empty((len(picked), 2), dtype=object)
-    for side, column in enumerate(columns):
-        given[:, side] = column
-    found = rows.numbers(given, "lines")
-    present = find_present(rows, given, found, "lines")
-    kept = present & (found[:, 0] != found[:, 1])
-    return found[kept], _flags(picked)[kept], int((~present).sum())
+    lines = np.column_stack([objects(column.tolist()) for column in columns])
+    numbers = rows.numbers(lines, "lines")
+    present = find_present(rows, lines, numbers, "lines")
+    kept = present & (numbers[:, 0] != numbers[:, 1])
+    return numbers[kept], _flags(picked)[kept], int((~present).sum())
 
 
 def _column(name: str, values: ArrayLike) -> Array:
-    column = as_array(name, exact_column(to_memory(values)))
-    listed = column.dtype == object and any(isinstance(v, list | np.ndarray) for v in column)
-    if column.ndim != 1 or listed:
-        got = "lists" if listed else f"shape {column.shape}"
+    column = as_array(name, as_column(values))
+    if column.ndim != 1:
         raise ValueError(
-            f"{name} must be one column, with one entry for each row shown; got {got}. Repeat the "
-            'query for every row that it has found: in pandas, log.explode(["shown", "chosen"]).'
+            f"{name} must be one column, with one entry for each row shown; got shape "
+            f'{column.shape}. In pandas, log.explode(["shown", "chosen"]) makes it one.'
         )
     return column
 
 
 def _flags(chosen: Array) -> Array:
     """Read which rows were chosen."""
-    values = zip(is_unknown(chosen).tolist(), chosen.tolist(), strict=True)
-    bad = np.array([unknown or value not in (0, 1) for unknown, value in values], dtype=bool)
-    if bad.any():
-        at = int(np.flatnonzero(bad)[0])
-        word = isinstance(chosen[at], str)
-        advice = 'Compare words: chosen == "yes".' if word else "Leave out rows that nobody saw."
+    bad = [cell for cell in chosen.tolist() if cell not in (0, 1)]
+    if bad:
         raise ValueError(
-            "chosen must be True or False, or 1 or 0, for each row shown; got "
-            f"{shown(chosen[at])} at {at}. {advice}"
+            f"chosen must be True or False, or 1 or 0, for each row shown; got {shown(bad[0])}. "
+            'Compare words (chosen == "yes"), and leave out rows that nobody saw.'
         )
     return chosen.astype(bool)
 
@@ -247,15 +209,13 @@ def _likeness(label: Any) -> float:
     return float(likeness)
 
 
-def _found(*parts: tuple[Array, float, float]) -> Found:
-    """Put together pairs of one label and one weight each; a weight of 0 is no mark."""
+def _evidence(*parts: tuple[Array, float, float]) -> Evidence:
+    """Put together pairs of one label and one weight each; marks of weight 0 are left out."""
     kept = [part for part in parts if part[2] > 0.0]
     lengths = [len(pairs) for pairs, _, _ in kept]
-    weights = np.repeat([weight for _, _, weight in kept], lengths).astype(float)
-    check_size(weights)
-    return Found(
+    return Evidence(
         np.concatenate([np.empty((0, 2), dtype=np.intp), *(pairs for pairs, _, _ in kept)]),
         np.repeat([label for _, label, _ in kept], lengths).astype(float),
-        weights,
+        np.repeat([weight for _, _, weight in kept], lengths).astype(float),
         np.empty((0, 3), dtype=np.intp),
     )

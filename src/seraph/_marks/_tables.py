@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._utils._typing import Array
 from .._utils._unknown import is_unknown
-from ._columns import objects
+from .._utils._validation import shown
+from ..tables import read_answer
+from ._columns import as_column, objects
 from ._rows import Rows
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Words for yes and no in a table of marks; it may also have numbers from 0 to 1.
-_ANSWERS = {
-    **dict.fromkeys(("1", "+1", "1.0", "true", "yes"), True),
-    **dict.fromkeys(("0", "-1", "0.0", "-1.0", "false", "no"), False),
-}
-
 
 def _read_answer(value: Any) -> Any:
-    """Read a cell of the column "similar"; None without an answer."""
+    """Read a cell of the column "similar": an answer, or a probability; None without one."""
     if not isinstance(value, str):
         return value
-    text = value.strip().casefold()
-    if text in ("", "nan", "na", "none", "unsure"):
-        return None
-    if text in _ANSWERS:
-        return _ANSWERS[text]
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(
-            f"similar is {value!r}. It must be 1 or 0, +1 or -1, true or false, yes or no, from "
-            "0 to 1, or empty if the pair has not been answered."
-        ) from None
+    for read in (read_answer, float):
+        with suppress(ValueError):
+            return read(value)
+    raise ValueError(
+        f"similar is {value!r}. It must be 1 or 0, +1 or -1, true or false, yes or no, from 0 to "
+        "1, or empty if the pair has not been answered."
+    )
 
 
 def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
@@ -66,25 +58,38 @@ def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
 
 def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
     """Read the arguments of ``Marks`` from a table; see ``Marks.from_frame``."""
-    known = set(frame if isinstance(frame, Mapping) else frame.columns)
+    names = getattr(frame, "column_names", getattr(frame, "columns", None))  # pyarrow, others
+    if names is None and not isinstance(frame, Mapping):
+        raise TypeError(
+            "A table of marks must be a DataFrame, or a dictionary of columns i, j and similar; "
+            f"got {shown(frame)}."
+        )
+    known = set(frame if names is None else names)
     first, second = ("id_i", "id_j") if by_name and {"id_i", "id_j"} <= known else ("i", "j")
     for name in (first, second, "similar"):
         if name not in known:
             raise ValueError(
                 f"A table of marks needs a column {name!r}; got {sorted(map(str, known))}."
             )
-    pairs = np.column_stack([_column(frame, first), _column(frame, second)])
-    labels = objects([_read_answer(value) for value in _column(frame, "similar")])
-    than = _column(frame, "than") if "than" in known else np.full(len(pairs), None)
+    cells = {
+        name: _column(frame, name)
+        for name in (first, second, "similar", "weight", "than")
+        if name in known
+    }
+    pairs = np.column_stack([cells[first], cells[second]])
+    labels = objects([_read_answer(value) for value in cells["similar"]])
+    than = cells.get("than", np.full(len(pairs), None))
     compared = ~is_unknown(than)
     return {
         "pairs": pairs[~compared],
         "labels": labels[~compared],
-        "weights": _column(frame, "weight")[~compared] if "weight" in known else None,
+        "weights": cells["weight"][~compared] if "weight" in known else None,
         "triplets": np.column_stack([pairs, than])[compared] if compared.any() else None,
     }
 
 
 def _column(frame: Any, name: str) -> Array:
-    values = frame[name]
+    values = as_column(frame[name])
+    if getattr(values, "ndim", 1) != 1:
+        raise ValueError(f"A table of marks has two columns {name!r}: remove or rename one.")
     return objects(values.tolist() if hasattr(values, "tolist") else list(values))

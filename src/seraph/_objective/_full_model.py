@@ -14,12 +14,7 @@ class FullModel:
     ``L(A, kappa) = F(B) - gamma s^2 / 2``, where the terms of F are those at the scale s. As
     Theorem 2 says, F is (7) with the threshold ``s eta`` and the weight ``lam / s``.
 
-    Parameters
-    ----------
-    simplified : Objective
-        F at ``s = 1``.
-    gamma : float
-        Weight of the prior on kappa.
+    `simplified` is F at ``s = 1``, and `gamma` the weight of the prior on kappa.
     """
 
     simplified: Objective

@@ -14,13 +14,7 @@ from ._objective import AnyArray, Term
 
 @dataclass(frozen=True)
 class Roughness(Term):
-    """The penalty ``-<R, A>``, ``R = nu X' L X``, with L the Laplacian of a graph.
-
-    Parameters
-    ----------
-    R : array of shape (m, m)
-        Symmetric positive semi-definite matrix.
-    """
+    """The penalty ``-<R, A>``, ``R = nu X' L X``, with L the Laplacian of a graph."""
 
     R: AnyArray
 

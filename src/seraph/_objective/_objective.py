@@ -1,4 +1,4 @@
-"""The objective, a sum of terms, which solvers maximize; the interface of a term; the trace."""
+"""The objective, a sum of terms, which solvers maximize; those of pairs, and the trace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from .._pairs import library
+import numpy as np
+
+from .._pairs import BlockPairs, ListedPairs, library, like, sum_over_blocks, sum_over_list
 
 # An ndarray or a Tensor.
 AnyArray = Any
@@ -47,20 +49,14 @@ class Term(ABC):
 
 @dataclass(frozen=True)
 class Trace(Term):
-    """The penalty ``-lam tr(A)``.
-
-    Parameters
-    ----------
-    lam : float
-        Weight of the trace.
-    """
+    """The penalty ``-lam tr(A)``."""
 
     lam: float
 
     def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
         """Return the value at ``P'P`` and the m x m gradient by the metric."""
         xp = library(P)
-        place = {} if xp.__name__ == "numpy" else {"device": P.device}
+        place = {} if xp is np else {"device": P.device}
         return -self.lam * (P * P).sum(), -self.lam * xp.eye(P.shape[1], dtype=P.dtype, **place)
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
@@ -74,6 +70,104 @@ class Trace(Term):
     def slope(self, P: AnyArray) -> float:
         """Return the derivative by ``ln s``."""
         return self.lam * float((P * P).sum())
+
+
+@dataclass(frozen=True)
+class PairTerm(Term):
+    """A sum over pairs of points, times a weight.
+
+    The points X are in the solvers' coordinates, and `eta` is the threshold of their squared
+    distances.
+    """
+
+    X: AnyArray
+    eta: float
+    weight: float
+
+    @abstractmethod
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
+        """Return the sum for the points `Z`, that of the derivatives, and ``Lap(W) Y``."""
+
+    def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
+        """Return the value at ``P'P`` and the m x m gradient by the metric."""
+        value, _, product = self._sum(self._map(P), self.X)
+        gradient = like(self.X.T @ product, P)
+        return self.weight * value, 0.5 * self.weight * (gradient + gradient.T)
+
+    def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
+        """Return the value at ``P'P`` and the r x m gradient by ``P``."""
+        Z = self._map(P)
+        value, _, product = self._sum(Z, Z)
+        return self.weight * value, 2.0 * self.weight * like(product.T @ self.X, P)
+
+    def at_scale(self, s: float) -> Self:
+        """Return the sum with the threshold ``s eta``."""
+        return replace(self, eta=s * self.eta)
+
+    def slope(self, P: AnyArray) -> float:
+        """Return the derivative by ``ln s``: the threshold is ``s eta``."""
+        Z = self._map(P)
+        return -self.eta * self.weight * float(self._sum(Z, Z[:, :0])[1])
+
+    def _map(self, P: AnyArray) -> AnyArray:
+        return self.X @ like(P, self.X).T
+
+
+@dataclass(frozen=True)
+class UnlabeledPairs(PairTerm):
+    """The entropy of the unlabeled pairs in (7), or their term in an M-step (11).
+
+    In an M-step, `frozen` is the factor of the metric whose E-step gives q, with the weight `mu`
+    of the entropy; None at the start, where ``q = 0``.
+    """
+
+    pairs: BlockPairs
+    mu: float
+    frozen: AnyArray | None = None
+
+    def m_step(self, P: AnyArray | None) -> Self:
+        """Return the term in the M-step after the metric ``P'P``."""
+        return replace(self, pairs=replace(self.pairs, kind="m-step"), frozen=P)
+
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
+        frozen = None if self.frozen is None else self._map(self.frozen)
+        return sum_over_blocks(Z, Y, self.pairs, self.eta, frozen=frozen, mu=self.mu)
+
+
+@dataclass(frozen=True)
+class ClassPairs(PairTerm):
+    """The log-likelihood of the pairs of points whose classes are known."""
+
+    pairs: BlockPairs
+
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
+        return sum_over_blocks(Z, Y, self.pairs, self.eta)
+
+
+@dataclass(frozen=True)
+class MarkedPairs(PairTerm):
+    """The log-likelihood of listed pairs, less what `UnlabeledPairs` has added for them.
+
+    `mu` is the weight of the unlabeled pairs, 0 if these pairs are not among them, and `is_m_step`
+    says whether the unlabeled pairs have the term of an M-step.
+    """
+
+    pairs: ListedPairs
+    mu: float
+    is_m_step: bool = False
+    frozen: AnyArray | None = None
+
+    def m_step(self, P: AnyArray | None) -> Self:
+        """Return the term in the M-step after the metric ``P'P``."""
+        return replace(self, is_m_step=True, frozen=P)
+
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
+        frozen: AnyArray | bool | None = False if self.is_m_step else None
+        if self.frozen is not None:
+            frozen = self._map(self.frozen)
+        return sum_over_list(
+            Z, Y, self.pairs, self.eta, unlabeled=-self.mu, frozen=frozen, mu=self.mu
+        )
 
 
 @dataclass(frozen=True)

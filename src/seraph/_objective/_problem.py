@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from .._marks import PairLabels
-from .._pairs import BlockPairs, ListedPairs, library, sample_class_pairs
+from .._pairs import BlockPairs, ListedPairs, library, sample_class_pairs, wide
 from .._points import Frame, PointSet, to_memory
 from .._utils._typing import Array
 from ._manifold import Roughness
-from ._objective import Objective, Term, Trace
-from ._pair_terms import ClassPairs, MarkedPairs, UnlabeledPairs
+from ._objective import ClassPairs, MarkedPairs, Objective, Term, Trace, UnlabeledPairs
 from ._triplets import Triplets
 
 # All pairs of fewer rows than WHOLE are summed. From there on, each row has partners after it and
@@ -113,8 +112,7 @@ def to_solver(a: Array, like: Any) -> Any:
     xp = library(like)
     if xp is np:
         return np.asarray(a, dtype=np.float64)
-    wide = xp.float32 if like.device.type == "mps" else xp.float64
-    return xp.as_tensor(np.ascontiguousarray(a), dtype=wide, device=like.device)
+    return xp.as_tensor(np.ascontiguousarray(a), dtype=wide(like), device=like.device)
 
 
 @dataclass(frozen=True)

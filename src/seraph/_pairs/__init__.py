@@ -19,15 +19,17 @@ from which follow the gradients ``X' Lap(W) X`` by A (with ``Y = X``) and ``2 (L
 """
 
 from ._blocks import BlockPairs, sum_over_blocks
-from ._formulas import library, probability
+from ._formulas import library, like, probability, wide
 from ._lists import ListedPairs, sample_class_pairs, sum_over_list
 
 __all__ = [
     "BlockPairs",
     "ListedPairs",
     "library",
+    "like",
     "probability",
     "sample_class_pairs",
     "sum_over_blocks",
     "sum_over_list",
+    "wide",
 ]

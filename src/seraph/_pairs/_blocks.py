@@ -97,20 +97,9 @@ class BlockPairs:
         like: AnyArray,
         n_jobs: int = 1,
     ) -> BlockPairs:
-        """Arrange rows in blocks.
+        """Arrange rows of these classes in blocks, on the device of the points `like`.
 
-        Parameters
-        ----------
-        codes : ndarray of int of shape (n,)
-            Class of each row, or `UNKNOWN`.
-        kind : {"entropy", "m-step", "classes"}
-            Which pairs have a term, and which one.
-        partners : int or None
-            Each row meets this number of rows after it, and as many before; None sums all pairs.
-        like : array of shape (n, m)
-            The points. They decide about the device.
-        n_jobs : int, default=1
-            Number of threads on a CPU.
+        Each row meets `partners` rows after it, and as many before; None sums all pairs.
         """
         n, xp = len(codes), library(like)
         on_gpu = xp is not np and like.device.type != "cpu"

@@ -40,6 +40,13 @@ def wide(a: AnyArray) -> Any:
     return xp.float32 if xp is not np and a.device.type == "mps" else xp.float64
 
 
+def like(a: Any, other: AnyArray) -> AnyArray:
+    """Return an array of the library, type and device of another one."""
+    if library(other) is np:
+        return np.asarray(a, dtype=other.dtype)
+    return library(other).as_tensor(a, dtype=other.dtype, device=other.device)
+
+
 def probability(t: AnyArray) -> AnyArray:
     """Probability that a pair is similar, ``p = 1 / (1 + exp(t))``  (8).
 

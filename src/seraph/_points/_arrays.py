@@ -72,6 +72,25 @@ def to_memory(X: Any) -> Any:
     return X
 
 
+def check_tensor(X: Any, name: str, least: int = 2) -> Any:
+    """Check a tensor of points on its device; `name` is the estimator, for messages."""
+    if X.ndim != 2 or X.is_complex() or X.shape[1] < 1 or len(X) < least:
+        raise ValueError(
+            f"X must be a tensor of real numbers with 2 dimensions, at least {least} rows and 1 "
+            f"column; got {X.dtype} of shape {tuple(X.shape)}."
+        )
+    if not X.is_floating_point():
+        X = X.double() if X.device.type != "mps" else X.float()
+    elif X.element_size() < 4:
+        X = X.float()
+    if not bool(X.isfinite().all()):
+        raise ValueError(
+            f"Input X contains NaN or infinity, which {name} does not accept: impute or drop "
+            "those rows."
+        )
+    return X
+
+
 def header(X: Any) -> Any:
     """Return a table that has the number and names of the features, perhaps without rows.
 
@@ -150,12 +169,7 @@ def check_range(X: Array) -> None:
 def subtract_mean(X: Array, *, rounding: float = 0.0) -> Array:
     """Subtract the mean, taken in double precision, from the points `X`.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        Points. The result has the same dtype.
-    rounding : float, default=0.0
-        Make a feature 0 if it deviates from its mean by at most this share of it.
+    A feature that deviates from its mean by at most the share `rounding` of it becomes 0.
 
     Examples
     --------
@@ -175,14 +189,8 @@ def principal_directions(
 ) -> tuple[Array, Array, Array]:
     """Decompose centered points along their principal directions, the longest first.
 
-    Directions with a singular value of zero are left out; points that all coincide keep one.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n, m)
-        Centered points.
-    tolerance : float, default=TOLERANCE
-        Share of the largest singular value up to which others are rounding errors.
+    Directions whose singular value is at most the `tolerance`, a share of the largest, are left
+    out; points that all coincide keep one.
 
     Returns
     -------

@@ -39,18 +39,7 @@ def as_dask_array(X: Any) -> Any:
 def map_rows(X: Any, function: Callable[..., Array], width: int) -> Any:
     """Apply a function of rows to each chunk of a dask collection, when it is computed.
 
-    Parameters
-    ----------
-    X : dask array or dask DataFrame of shape (n, m)
-        Points.
-    function : callable
-        Turns rows into the same number of rows, of `width` columns.
-    width : int
-        Number of columns of the result.
-
-    Returns
-    -------
-    dask array of shape (n, width)
+    The function turns rows into as many rows of `width` columns.
     """
     array = as_dask_array(X)
     chunks, like = (array.chunks[0], (width,)), np.empty((0, 0), dtype=array.dtype)
@@ -62,12 +51,8 @@ def read_chunks(
 ) -> tuple[Any, ...] | None:
     """Read a dask collection: once if the lengths of its chunks are known, else twice.
 
-    Parameters
-    ----------
-    X : dask array or dask DataFrame of shape (n, m)
-        Points.
-    labeled, choose : callable
-        Return the labeled rows, and the rows to sample from, of a number of rows.
+    `labeled` and `choose` return the labeled rows, and the rows to sample from, of a number of
+    rows.
 
     Returns
     -------

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 from sklearn.utils import check_array
 from sklearn.utils.random import sample_without_replacement
 
-from .._pairs import library
+from .._pairs import library, like
 from .._utils._eigen import eigh
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
@@ -19,6 +20,7 @@ from ._arrays import (
     FLOATS,
     Moments,
     check_range,
+    check_tensor,
     check_unit,
     is_chunked,
     is_tensor,
@@ -26,6 +28,9 @@ from ._arrays import (
     to_memory,
 )
 from ._dask import read_chunks
+
+# Number of principal directions that a fit may start from.
+_LEADING = 100
 
 
 @dataclass(frozen=True)
@@ -98,14 +103,10 @@ class Frame:
 
     def apply(self, X: Any) -> Any:
         """Map points to these coordinates, in their own precision and on their device."""
-        if library(X) is np:
-            points = np.subtract(X, self.mean.astype(X.dtype), order="C")
-            points /= X.dtype.type(self.unit)
-            return points if self.basis is None else points @ self.basis.astype(X.dtype)
-        torch = library(X)
-        place = {"dtype": X.dtype, "device": X.device}
-        points = (X - torch.as_tensor(self.mean, **place)) / self.unit
-        return points if self.basis is None else points @ torch.as_tensor(self.basis, **place)
+        mean = like(self.mean, X)
+        points = np.subtract(X, mean, order="C") if library(X) is np else X - mean
+        points /= self.unit
+        return points if self.basis is None else points @ like(self.basis, X)
 
     def to_features(self, P: Array) -> Array:
         """Turn a factor on these coordinates into one on the user's features."""
@@ -122,8 +123,15 @@ class Frame:
 
     @cached_property
     def principal_axes(self) -> tuple[Array, Array]:
-        """Variances along the principal directions, the smallest first, and these as columns."""
-        return eigh(self.covariance)
+        """Variances along the leading principal directions, the smallest first; the directions.
+
+        These are columns, at most 100: finding all of them can take longer than a fit.
+        """
+        d = len(self.covariance)
+        if d <= _LEADING or not np.isfinite(self.covariance).all():
+            return eigh(self.covariance)
+        values, vectors = linalg.eigh(self.covariance, subset_by_index=(d - _LEADING, d - 1))
+        return values, vectors
 
     def start(self, eta: float, rank: int) -> Array:
         """Make a factor to start from: a multiple of the leading principal components.
@@ -136,7 +144,8 @@ class Frame:
         if rank >= d:
             directions, variance = np.eye(d), float(np.trace(self.covariance))
         else:
-            values, vectors = self.principal_axes
+            is_few = rank <= len(self.principal_axes[0])
+            values, vectors = self.principal_axes if is_few else eigh(self.covariance)
             directions, variance = vectors[:, ::-1][:, :rank].T, float(values[::-1][:rank].sum())
         return directions * np.sqrt(0.5 * eta / variance) if variance > 0.0 else directions
 
@@ -211,7 +220,7 @@ def read_points(
             frame = Frame.of_moments(moments, dtype.name)
             return PointSet((moments.n, len(moments.mean)), frame, take, dtype, sampled, rows)
     if is_tensor(X):
-        array = _check_tensor(X, name)
+        array = check_tensor(X.detach(), name)
     else:
         is_float = type(X) is np.ndarray and X.dtype in FLOATS  # then there is nothing to look at
         with as_numbers("X", None if is_float else X):
@@ -230,23 +239,3 @@ def read_points(
             check_range(to_memory(array))
         frame = Frame.of_moments(moments, dtype.name)
     return PointSet((n, m), frame, array.__getitem__, dtype, choose_rows(n, most, seed))
-
-
-def _check_tensor(X: Any, name: str) -> Any:
-    """Check a tensor on its device."""
-    if X.ndim != 2 or X.is_complex() or min(X.shape) < 1 or len(X) < 2:
-        raise ValueError(
-            f"X must be a tensor of real numbers with 2 dimensions, at least 2 rows and 1 "
-            f"column; got {X.dtype} of shape {tuple(X.shape)}."
-        )
-    X = X.detach()
-    if not X.is_floating_point():
-        X = X.double() if X.device.type != "mps" else X.float()
-    elif X.element_size() < 4:
-        X = X.float()
-    if not bool(X.isfinite().all()):
-        raise ValueError(
-            f"Input X contains NaN or infinity, which {name} does not accept: impute or drop "
-            "those rows."
-        )
-    return X

@@ -7,11 +7,13 @@ and forgets the curvature when the factor changes its shape.
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ._psd import AnyArray, dot, inner, norm
+import numpy as np
+
+from .._pairs import library, like
+from ._psd import AnyArray, dots, norm, to_host
 
 # Number of steps that are kept. Nocedal and Wright (2006), section 7.2, recommend 3 to 20; memory
 # is no concern for a factor, and more steps need fewer sums over pairs.
@@ -40,38 +42,66 @@ class Curvature:
     """
 
     def __init__(self) -> None:
-        # Steps, the decrease of the gradient along them, and the inner product of the two.
-        self.pairs: deque[tuple[AnyArray, AnyArray, Any]] = deque(maxlen=CORRECTIONS)
-        self.clear: Callable[[], None] = self.pairs.clear
+        # Steps, and the decrease of the gradient along each. A new one replaces the oldest.
+        self._moves: Any = None
+        self._changes: Any = None
+        # Inner products of steps with changes, and of changes with each other.
+        self._mixed, self._squares = np.zeros((2, CORRECTIONS, CORRECTIONS))
+        self.places: list[int] = []  # the places of the steps, the oldest first
+
+    def clear(self) -> None:
+        """Forget all steps."""
+        self.places = []
 
     def learn(self, move: AnyArray, change: AnyArray) -> None:
         """Record that the gradient fell by `change` along the step `move`."""
-        if dot(move, change) > _LEAST_COSINE * norm(move) * norm(change) > 0.0:
-            self.pairs.append((move, change, inner(move, change)))
+        product, length, other = dots((move, change), (move, move), (change, change))
+        if not product > _LEAST_COSINE * length**0.5 * other**0.5 > 0.0:
+            return
+        if not self.places:
+            self._moves, self._changes = (
+                library(a).stack(CORRECTIONS * [0.0 * a.reshape(-1)]) for a in (move, change)
+            )
+        is_full = len(self.places) == CORRECTIONS
+        k = self.places.pop(0) if is_full else len(self.places)
+        self.places.append(k)
+        S, Y, y = self._moves, self._changes, change.reshape(-1)
+        S[k], Y[k] = move.reshape(-1), y
+        products = to_host(library(y).stack([S @ y, Y @ S[k], Y @ y]))
+        self._mixed[:, k], self._mixed[k], self._squares[k] = products
+        self._squares[:, k] = self._squares[k]
 
     def step(self, slope: AnyArray, length: float) -> AnyArray:
-        """Return the quasi-Newton step; the first is along the gradient and of this length."""
-        if not self.pairs:
+        """Return the quasi-Newton step; the first is along the gradient and of this length.
+
+        The two loops of L-BFGS run over inner products, so that a GPU waits once, not for each.
+        """
+        if not self.places:
             return slope * (length / norm(slope))
-        step, shares = 1.0 * slope, []
-        for move, change, product in reversed(self.pairs):
-            share = inner(move, step) / product
-            step -= share * change
-            shares.append(share)
-        _, change, product = self.pairs[-1]
-        step *= product / inner(change, change)
-        for (move, change, product), share in zip(self.pairs, reversed(shares), strict=True):
-            step += (share - inner(change, step) / product) * move
-        return step
+        g, S, Y = slope.reshape(-1), self._moves, self._changes
+        by_move, by_change = to_host(library(g).stack([S @ g, Y @ g]))
+        products = np.diag(self._mixed)
+        shares, weights = np.zeros((2, CORRECTIONS))
+        for k in reversed(self.places):
+            shares[k] = (by_move[k] - self._mixed[k] @ shares) / products[k]
+        last = self.places[-1]
+        factor = products[last] / self._squares[last, last]
+        by_change = factor * (by_change - self._squares @ shares)
+        for k in self.places:
+            weights[k] = shares[k] - (by_change[k] + weights @ self._mixed[:, k]) / products[k]
+        step = factor * g + like(weights, g) @ S - like(factor * shares, g) @ Y
+        return step.reshape(slope.shape)
 
     def turn(self, rows: AnyArray) -> None:
         """Multiply all steps from the left by the matrix that the factor was multiplied by."""
-        turned = [(rows @ move, rows @ change) for move, change, _ in self.pairs]
-        products = [float(inner(move, change)) for move, change in turned]
-        self.clear()
-        for (move, change), product in zip(turned, products, strict=True):
-            if product > 0.0:
-                self.pairs.append((move, change, product))
+        shape = rows.shape[1], -1
+        steps = [
+            (rows @ self._moves[k].reshape(shape), rows @ self._changes[k].reshape(shape))
+            for k in self.places
+        ]
+        self.places = []
+        for move, change in steps:
+            self.learn(move, change)
 
 
 def backtrack(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .._pairs import library
+from .._pairs import library, like
 from ._lbfgs import Curvature, backtrack
-from ._psd import AnyArray, dot, eigh, gap_of, norm, relative_slope, turn_to_axes
+from ._psd import AnyArray, dots, gap_of, norm, relative_slope, rising, turn_to_axes
 from ._result import Callback, MatrixFunction, Result, Step, ignore
 
 # Rows with less than this share of the longest row's squared length are dropped. If they were
@@ -20,8 +20,9 @@ _IDLE_ROW, _TIDY, _SHORT = -10.0, 10, 0.2
 # The certificate is computed when the slope has fallen to this multiple of the tolerance, then
 # each time that it has fallen by the factor _SOONER, and at the latest after _PATIENCE iterations.
 # Where the gap is above _NARROW times the slope, the rank is too low: there is no point in
-# converging before the factor is wider.
-_FIRST_LOOK, _SOONER, _PATIENCE, _NARROW = 30.0, 0.3, 40, 2.0
+# converging before the factor is wider. A factor from which rows were dropped is wide enough, so
+# there is no need to look before the slope is at its tolerance.
+_FIRST_LOOK, _SOONER, _PATIENCE, _NARROW = 10.0, 0.1, 40, 2.0
 # Norm of the first step, and of new rows, as a share of the factor's.
 _FIRST_STEP, _NEW_ROWS = 0.1, 0.1
 # Smallest share of a quasi-Newton step that is tried.
@@ -46,7 +47,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Certificate:
-    """The gradient by the metric at a factor, by its eigenvalues, and the `optimality_gap`.
+    """The gradient by the metric at a factor, its directions of ascent, and the `optimality_gap`.
 
     `turn` is the matrix that the factor was multiplied by to make its rows orthogonal.
     """
@@ -91,6 +92,7 @@ def low_rank(
             is_over = stalled = stalled or search.slope_tol <= _LOWEST_SLOPE
             search.slope_tol *= 0.1
         if is_over:
+            certificate = search.or_zero(certificate)
             P, value, gap = certificate.P, certificate.value, certificate.gap
             stalled = stalled and not converged and len(search.steps) < max_iter
             return Result(P, value, gap, converged, search.steps, stalled=stalled)
@@ -112,11 +114,12 @@ class _Search:
         self.max_iter = max_iter
         self.max_rank = min(max_rank or objective.n_features, objective.n_features)
         self.slope_tol = 0.5 * tol
-        self.least_trace = _ZERO_TRACE * dot(P, P)
+        self.least_trace = _ZERO_TRACE * dots((P, P))[0]
         self.curvature = Curvature()
         self.steps: list[Step] = []
         self.point = self._evaluate(P)
-        self.known_gap: float | None = None
+        self.is_wide = False  # whether the factor had rows to spare
+        self.known_gap = _FIRST_LOOK * tol  # above it, the slope is shown
         self.highest, self.lowest, self.n_idle = self.point.value, self.point.slope, 0
 
     def _evaluate(self, P: AnyArray, base: Point | None = None) -> Point:
@@ -130,7 +133,7 @@ class _Search:
         if base is not None:
             noise = self.objective.rounding * abs(base.value)
             if abs(value - base.value) <= noise:
-                value = base.value + 0.5 * dot(gradient + base.gradient, P - base.P)
+                value = base.value + 0.5 * dots((gradient + base.gradient, P - base.P))[0]
         return Point(P, value, gradient, slope)
 
     def ascend(self) -> tuple[Certificate, bool]:
@@ -146,7 +149,8 @@ class _Search:
                 return self._certify(), True
             if len(self.steps) % _TIDY == 0:
                 self._tidy()
-            if self.point.slope <= look_at or len(self.steps) - looked >= _PATIENCE:
+            is_due = self.point.slope <= look_at and not self.is_wide
+            if is_due or len(self.steps) - looked >= _PATIENCE:
                 certificate = self._certify()
                 self._adopt(certificate)
                 room = len(certificate.P) < self.max_rank
@@ -162,7 +166,7 @@ class _Search:
         point = self.point
         for attempt in range(2):
             move = self.curvature.step(point.gradient, _FIRST_STEP * norm(point.P))
-            promise = dot(move, point.gradient)
+            promise, square = dots((move, point.gradient), (move, move))
             trial = None
             if promise > 0.0:
                 trial = backtrack(
@@ -177,9 +181,9 @@ class _Search:
                 share, _, there = trial
                 self.curvature.learn(share * move, point.gradient - there.gradient)
                 self.point = there
-                self._report(share * norm(move))
+                self._report(share * square**0.5)
                 return True
-            if attempt or not self.curvature.pairs:
+            if attempt or not self.curvature.places:
                 break
             self.curvature.clear()  # and try along the gradient
         return False
@@ -198,7 +202,7 @@ class _Search:
             return
         there = self._evaluate(P[~idle])
         if there.value >= point.value:
-            self.point = there
+            self.point, self.is_wide = there, True
             self.curvature.turn(turn[~idle])
 
     def _report(self, length: float) -> None:
@@ -207,7 +211,7 @@ class _Search:
         self.n_idle += 1
         if rises or slope < _LESS * self.lowest:
             self.highest, self.lowest, self.n_idle = max(value, self.highest), slope, 0
-        gap = max(slope, self.known_gap or 0.0)
+        gap = max(slope, self.known_gap)
         self.steps.append(Step(self.point.value, len(self.point.P), length, gap))
         self.callback(self.steps[-1], self.point.P)
 
@@ -217,31 +221,36 @@ class _Search:
         Returns the zero metric if it is as good: a factor converges to zero only in the limit,
         because its gradient shrinks with it.
         """
-        P = self.point.P
-        certificate = self._certificate(turn_to_axes(P, _NULL_ROW))
-        along = ((certificate.P @ certificate.gradient) * certificate.P).sum(-1)
-        squares = (certificate.P * certificate.P).sum(-1)
-        keep = along >= _IDLE_ROW * self.tol * self.objective.scale * squares
+        turn = turn_to_axes(self.point.P, _NULL_ROW)
+        P, value, gradient = self._turned(turn)
+        keep = ((P @ gradient) * P).sum(-1) >= (
+            _IDLE_ROW * self.tol * self.objective.scale * (P * P).sum(-1)
+        )
+        if dots((P, P))[0] <= self.least_trace:
+            keep = keep & False
         if not bool(keep.all()):
-            without = self._certificate(certificate.turn[keep])
-            if self._is_as_good(without.value, certificate.value):
-                certificate = without
-        if len(certificate.P) > 0 and dot(certificate.P, certificate.P) <= self.least_trace:
-            zero = self._certificate(certificate.turn[:0])
-            if self._is_as_good(zero.value, certificate.value):
-                certificate = zero
-        self.known_gap = certificate.gap
-        return certificate
+            there = self._turned(turn[keep])
+            if self._is_as_good(there[1], value):
+                turn, (P, value, gradient) = turn[keep], there
+        slopes, directions = rising(gradient)
+        top = float(slopes[-1]) if len(slopes) else 0.0
+        self.known_gap = gap_of(P, gradient, top, self.objective.scale)
+        return Certificate(P, value, gradient, slopes, directions, self.known_gap, turn)
+
+    def or_zero(self, certificate: Certificate) -> Certificate:
+        """Return the certificate of the zero metric if it is as good."""
+        zero = self._evaluate(certificate.P[:0])
+        if len(certificate.P) == 0 or not self._is_as_good(zero.value, certificate.value):
+            return certificate
+        self.point = zero
+        return self._certify()
 
     def _is_as_good(self, value: float, other: float) -> bool:
         return value >= other - self.objective.rounding * abs(other)
 
-    def _certificate(self, turn: AnyArray) -> Certificate:
+    def _turned(self, turn: AnyArray) -> tuple[AnyArray, float, AnyArray]:
         P = turn @ self.point.P
-        value, gradient = self.objective.value_and_gradient(P)
-        slopes, directions = eigh(gradient)
-        gap = gap_of(P, gradient, float(slopes[-1]), self.objective.scale)
-        return Certificate(P, value, gradient, slopes, directions, gap, turn)
+        return P, *self.objective.value_and_gradient(P)
 
     def _adopt(self, certificate: Certificate) -> None:
         """Continue from a certified point, with the curvature that is known."""
@@ -267,12 +276,8 @@ class _Search:
             there = self._evaluate(wider)
             if self._is_as_good(there.value, certificate.value):
                 pad = xp.concatenate([xp.eye(len(P)), xp.zeros((count, len(P)))])
-                self.curvature.turn(_like(pad, P))
-                self.point, self.n_idle = there, 0
+                self.curvature.turn(like(pad, P))
+                self.point, self.n_idle, self.is_wide = there, 0, False
                 return True
             length /= 2.0
         return False
-
-
-def _like(a: AnyArray, P: AnyArray) -> AnyArray:
-    return a.to(dtype=P.dtype, device=P.device) if hasattr(a, "to") else a

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
-from .._pairs import library
+from .._pairs import library, like
 from .._utils import _eigen
 
 # An ndarray or a Tensor.
@@ -18,19 +19,22 @@ _RANK_TOLERANCE = 1e-10
 _LARGE = 256
 
 
-def inner(a: AnyArray, b: AnyArray) -> Any:
-    """Return the inner product of two arrays; of tensors a tensor, for which no GPU waits."""
-    return np.vdot(a, b) if library(a) is np else (a * b).sum()
+def dots(*pairs: tuple[AnyArray, AnyArray]) -> list[float]:
+    """Return the inner products of pairs of arrays; a GPU is waited for once."""
+    if library(pairs[0][0]) is np:
+        return [float(np.vdot(a, b)) for a, b in pairs]
+    numbers: list[float] = library(pairs[0][0]).stack([(a * b).sum() for a, b in pairs]).tolist()
+    return numbers
 
 
 def dot(a: AnyArray, b: AnyArray) -> float:
-    """Return the inner product of two arrays as a number."""
-    return float(inner(a, b))
+    """Return the inner product of two arrays."""
+    return dots((a, b))[0]
 
 
 def norm(a: AnyArray) -> float:
     """Return the Frobenius norm of an array."""
-    return dot(a, a) ** 0.5
+    return dots((a, a))[0] ** 0.5
 
 
 def eigh(A: AnyArray) -> tuple[AnyArray, AnyArray]:
@@ -39,9 +43,21 @@ def eigh(A: AnyArray) -> tuple[AnyArray, AnyArray]:
         return _eigen.eigh(A)
     if len(A) >= _LARGE:
         return library(A).linalg.eigh(A)
-    values, vectors = _eigen.eigh(A.cpu().numpy())
-    torch, place = library(A), {"dtype": A.dtype, "device": A.device}
-    return torch.as_tensor(values, **place), torch.as_tensor(vectors, **place)
+    values, vectors = _eigen.eigh(to_host(A))
+    return like(values, A), like(vectors, A)
+
+
+def to_host(a: AnyArray) -> Any:
+    """Return an array of numpy."""
+    return a if library(a) is np else a.cpu().numpy()
+
+
+def rising(A: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """Return the positive eigenvalues of a symmetric matrix, and their eigenvectors, as `eigh`."""
+    if library(A) is np and np.isfinite(A).all():
+        return linalg.eigh(A, subset_by_value=(0.0, np.inf), driver="evr")
+    values, vectors = eigh(A)
+    return values[values > 0.0], vectors[:, values > 0.0]
 
 
 def project_psd(A: AnyArray) -> tuple[AnyArray, AnyArray]:
@@ -92,8 +108,8 @@ def optimality_gap(P: AnyArray, gradient: AnyArray, scale: float) -> float:
 
 def gap_of(P: AnyArray, gradient: AnyArray, top: float, scale: float) -> float:
     """Return the `optimality_gap` if the largest eigenvalue of the gradient is known."""
-    trace = dot(P, P)
-    along = abs(dot(P @ gradient, P)) / trace if trace > 0.0 else 0.0
+    trace, along = dots((P, P), (P @ gradient, P))
+    along = abs(along) / trace if trace > 0.0 else 0.0
     return max(top, along, 0.0) / scale
 
 
@@ -103,5 +119,5 @@ def relative_slope(P: AnyArray, gradient: AnyArray, scale: float) -> float:
     With ``gradient = 2 P G``, ``|2 P G| / (2 |P| scale)`` bounds the part ``|<G, A>| / tr A`` of
     the gap, by the Cauchy-Schwarz inequality.
     """
-    length = norm(P)
-    return norm(gradient) / (2.0 * length * scale) if length > 0.0 else 0.0
+    length, steepness = dots((P, P), (gradient, gradient))
+    return (steepness / length) ** 0.5 / (2.0 * scale) if length > 0.0 else 0.0

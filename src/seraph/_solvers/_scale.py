@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
 from ._psd import AnyArray
-from ._result import MatrixFunction, Result, Solve, Step
+from ._result import Result, Solve, Step
 
 # Step of the search in ln s: it doubles the scale. `around_best` finds maxima between the steps.
 _STRIDE = 0.7
@@ -18,24 +18,8 @@ _STRIDE = 0.7
 SCALES = _LOWEST, _HIGHEST = 1e-6, 1e6
 
 
-class ScaledModel(Protocol):
-    """A function of a scale ``s > 0`` and of a matrix, to be maximized over both."""
-
-    def at_scale(self, s: float) -> MatrixFunction:
-        """Return the function of the matrix at this scale, without the `prior`."""
-
-    def prior(self, s: float) -> float:
-        """Compute the penalty that depends on the scale alone."""
-
-    def slope(self, s: float, P: AnyArray) -> float:
-        """Compute the derivative of the whole by ``ln s``."""
-
-    def value_at_zero(self, P: AnyArray) -> float:
-        """Return the value at ``s = 0``, where the matrix does not matter."""
-
-
 def over_scale(
-    model: ScaledModel,
+    model: Any,
     solve: Solve,
     start: Callable[[float], AnyArray],
     *,
@@ -51,8 +35,8 @@ def over_scale(
 
     Parameters
     ----------
-    model : ScaledModel
-        The model.
+    model : FullModel
+        The model; solvers know its methods alone.
     solve, start : callable
         Maximizes over the matrix, from a given factor; returns a factor to start from at a scale.
     tol : float
@@ -87,18 +71,13 @@ class _Trial(NamedTuple):
     value: float
     slope: float
 
-    @property
-    def leans_to_zero(self) -> bool:
-        """Whether the matrix is zero and a smaller scale is better."""
-        return len(self.result.P) == 0 and self.slope <= 0.0
-
 
 class _ScaleSearch:
     """The scales tried so far, by their logarithms."""
 
     def __init__(
         self,
-        model: ScaledModel,
+        model: Any,
         solve: Solve,
         start: Callable[[float], AnyArray],
     ) -> None:
@@ -119,13 +98,13 @@ class _ScaleSearch:
         return self._try(x, self.seen[near].result.P * np.exp(0.5 * (x - near)))
 
     def look_outwards(self, bound: float) -> float:
-        """Find the first scale from 1 upward that does not lean to zero; 1 if there is none.
+        """Find the first scale from 1 up with a metric or a positive slope; 1 if there is none.
 
         No pair term is positive, so zero is better once the prior exceeds `bound`.
         """
         x = 0.0
         self._try(x, self.start(1.0))
-        while self.seen[x].leans_to_zero:
+        while len(self.seen[x].result.P) == 0 and self.seen[x].slope <= 0.0:
             x += _STRIDE
             if x > np.log(_HIGHEST) or self.model.prior(float(np.exp(x))) > bound:
                 return 0.0

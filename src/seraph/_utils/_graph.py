@@ -60,18 +60,19 @@ def _find_neighbors(points: Array, rows: Array, k: int, slack: float) -> Array:
     and the graph would differ between single and double precision, or between machines.
     """
     n = len(points)
-    asked = min(2 * k, n - 1)
-    search = NearestNeighbors(n_neighbors=asked + 1).fit(points)
-    distances, nearest = search.kneighbors(points[rows])
-    others = nearest != rows[:, np.newaxis]
-    others[others.all(axis=1), 0] = False  # one of many equal points, and not among the nearest
-    squares = np.square(distances[others].reshape(-1, asked))
     slack *= float(np.mean(np.square(points).sum(axis=1)))
-    near = _first_of_ties(squares, nearest[others].reshape(-1, asked), k, slack)
-    # The ties of some points reach beyond the neighbors that were found.
-    if asked == n - 1:
-        return near
-    unsure = np.flatnonzero(squares[:, -1] <= squares[:, k - 1] + slack)
+    near, unsure = np.empty((len(rows), k), dtype=np.intp), np.arange(len(rows))
+    if n > _ROWS_AT_ONCE:  # of fewer points, all distances take less time than a search
+        asked = min(2 * k, n - 1)
+        search = NearestNeighbors(n_neighbors=asked + 1).fit(points)
+        distances, nearest = search.kneighbors(points[rows])
+        others = nearest != rows[:, np.newaxis]
+        others[others.all(axis=1), 0] = False  # one of many equal points
+        squares = np.square(distances[others].reshape(-1, asked))
+        near = _first_of_ties(squares, nearest[others].reshape(-1, asked), k, slack)
+        # The ties of some points reach beyond the neighbors that the search returned.
+        reach = squares[:, -1] <= squares[:, k - 1] + slack
+        unsure = np.flatnonzero(reach & (asked < n - 1))
     for first in range(0, len(unsure), _ROWS_AT_ONCE):
         places = unsure[first : first + _ROWS_AT_ONCE]
         squares = euclidean_distances(points[rows[places]], points, squared=True)

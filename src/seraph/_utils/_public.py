@@ -20,9 +20,8 @@ def publish(
     are left alone.
     """
     package = package or namespace["__name__"]
-    private = ("seraph._", f"{package}._", f"{package.rpartition('.')[0]}._")
     for name in namespace["__all__"] if names is None else names:
         value = namespace[name]
         home = getattr(value, "__module__", None) or ""
-        if home.startswith(private) and hasattr(value, "__qualname__"):
+        if home.startswith("seraph.") and "._" in home and hasattr(value, "__qualname__"):
             value.__module__ = package

@@ -122,8 +122,7 @@ def _find_libraries(_: int) -> list[LibController]:
 
     The search takes as long as a small fit. A new library comes with new modules.
     """
-    found: list[LibController] = ThreadpoolController().lib_controllers
-    return found
+    return list(ThreadpoolController().lib_controllers)
 
 
 # By the path of the library; None if each thread has its own number.

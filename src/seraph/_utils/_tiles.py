@@ -17,6 +17,17 @@ def row_slices(n: int, size: int) -> list[slice]:
     return [slice(k * n // count, (k + 1) * n // count) for k in range(count)]
 
 
+def spaced(n: int, most: int) -> slice:
+    """Return a slice of `n` rows that takes at most `most` of them, evenly spaced.
+
+    Examples
+    --------
+    >>> list(range(7))[spaced(7, 3)]
+    [0, 3, 6]
+    """
+    return slice(None, None, max(1, -(-n // most)))
+
+
 def upper_tiles(n: int, side: int) -> Iterator[tuple[slice, slice]]:
     """Yield rows and columns of the tiles on or above the diagonal of an n x n array.
 

@@ -92,12 +92,6 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False; got {shown(value)}.")
 
 
-def check_verbose(value: Any) -> None:
-    """Refuse a parameter `verbose` that is neither a whole number nor a flag."""
-    if not isinstance(value, bool | np.bool_):
-        check_number("verbose", value, low=0, integer=True)
-
-
 def check_n_jobs(value: Any) -> None:
     """Refuse a parameter `n_jobs` that is not a number of threads as joblib counts them."""
     if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value):
@@ -193,8 +187,8 @@ def _refuse_other_types(name: str, table: Any) -> None:
         advice = _advice(dtype)
         if advice:
             where = "" if column is None else f" in column {shown(column)}"
-            found = dtype.__name__ if isinstance(dtype, type) else in_short(dtype)
-            raise TypeError(f"{name} must be a table of numbers; got {found}{where}. {advice}")
+            kind = dtype.__name__ if isinstance(dtype, type) else in_short(dtype)
+            raise TypeError(f"{name} must be a table of numbers; got {kind}{where}. {advice}")
 
 
 def check_rows_by_number(X: Any) -> None:

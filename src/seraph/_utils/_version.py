@@ -15,7 +15,7 @@ _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib", "skops", "rapidfuzz", "safetensors", "skl2onnx", "onnx", "onnxruntime", "jinja2",
     "starlette", "uvicorn", "h11", "pillow", "typer", "rich", "pandas", "polars", "pyarrow",
-    "python-calamine", "duckdb", "psutil", "numba", "torch", "dask",
+    "python-calamine", "xlsxwriter", "numba", "torch", "dask",
 )  # fmt: skip
 
 

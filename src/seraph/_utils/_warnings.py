@@ -10,7 +10,7 @@ import warnings
 _IN_BETWEEN = {"seraph", "sklearn", "joblib", "scipy", "contextlib"}
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points to the line of the user's code that led here.
 
     That is the innermost line outside seraph, scikit-learn and the packages that call them.

@@ -2,7 +2,7 @@
 
 They work like `SERAPH`, so that one replaces another in one line: all have
 ``fit(X, y, marks=...)``, ``components_``, ``transform``, ``pair_distance``, ``get_metric`` and
-``get_mahalanobis_matrix``.
+``get_mahalanobis_matrix``, and the attributes ``n_features_in_`` and ``feature_names_in_``.
 """
 
 from .._utils._public import publish as _publish

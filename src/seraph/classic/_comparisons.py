@@ -49,11 +49,6 @@ def smoothed_hinge(margins: Array, width: float) -> tuple[float, float, Array]:
 
     A parabola replaces the kink within ``width / 2`` of 0: its slope ``u / width + 1/2`` rises
     from 0 to 1.
-
-    Examples
-    --------
-    >>> smoothed_hinge(np.array([-1.0, 0.0, 1.0]), 0.8)
-    (1.0, 1.1, array([0. , 0.5, 1. ]))
     """
     slopes = np.clip(margins / width + 0.5, 0.0, 1.0)
     exact = float(np.maximum(margins, 0.0).sum())
@@ -65,15 +60,6 @@ def pairs_by_number(labels: PairLabels, numbers: Array, *, similar: bool) -> Arr
 
     Pairs that follow from classes come first, then the marked ones. Only those asked for are
     listed, so there may be millions of rows.
-
-    Examples
-    --------
-    >>> from seraph import Marks
-    >>> labels = PairLabels.make(4, [0, 1, 0, -1], Marks([[0, 3]], [1], rows=4))
-    >>> pairs_by_number(labels, np.arange(labels.n_similar), similar=True).tolist()
-    [[0, 2], [0, 3]]
-    >>> pairs_by_number(labels, np.array([1]), similar=False).tolist()
-    [[2, 1]]
     """
     rows = labels.rows_by_class
     place = np.arange(len(rows))
@@ -98,23 +84,15 @@ def nearest_by_class(
 
     Rows with a negative code are left out. Where there are fewer rows than asked for, all are
     neighbors.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
-    >>> for code, rows, alike, unlike in nearest_by_class(X, np.array([0, 0, 0, 1]), 1, 1):
-    ...     print(code, rows.tolist(), alike.tolist(), unlike.tolist())
-    0 [0, 1, 2] [[1], [0], [1]] [[3], [3], [3]]
-    1 [3] [[]] [[2]]
     """
     known = codes >= 0
     for code in np.unique(codes[known]):
-        own, others = np.flatnonzero(codes == code), np.flatnonzero(known & (codes != code))
-        alike = unlike = np.empty((len(own), 0), dtype=np.intp)
-        if k := min(n_alike, len(own) - 1):
-            nearest = NearestNeighbors(n_neighbors=k).fit(X[own])
-            alike = own[nearest.kneighbors(return_distance=False)]
+        rows, others = np.flatnonzero(codes == code), np.flatnonzero(known & (codes != code))
+        alike = unlike = np.empty((len(rows), 0), dtype=np.intp)
+        if k := min(n_alike, len(rows) - 1):
+            nearest = NearestNeighbors(n_neighbors=k).fit(X[rows])
+            alike = rows[nearest.kneighbors(return_distance=False)]
         if k := min(n_unlike, len(others)):
             nearest = NearestNeighbors(n_neighbors=k).fit(X[others])
-            unlike = others[nearest.kneighbors(X[own], return_distance=False)]
-        yield int(code), own, alike, unlike
+            unlike = others[nearest.kneighbors(X[rows], return_distance=False)]
+        yield int(code), rows, alike, unlike

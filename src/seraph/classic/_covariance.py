@@ -30,10 +30,6 @@ class Covariance(ClassicLearner):
     components_ : ndarray of shape (rank, n_features)
         The learned map ``P``; the metric is ``P'P``. The mapped points have unit variance in
         every direction, and no two of their features are correlated.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     References
     ----------

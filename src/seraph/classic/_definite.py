@@ -22,15 +22,7 @@ _SHORTEST_SHARE = 1e-9  # shortest share of a step that the line search tries
 
 
 def power(A: Array, exponent: float) -> Array:
-    """Return a power of a positive definite matrix.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> power(np.diag([4.0, 9.0]), -0.5).round(3)
-    array([[0.5  , 0.   ],
-           [0.   , 0.333]])
-    """
+    """Return a power of a positive definite matrix."""
     values, vectors = eigh(A)
     result: Array = (vectors * np.maximum(values, np.finfo(float).tiny) ** exponent) @ vectors.T
     return 0.5 * (result + result.T)
@@ -41,13 +33,6 @@ def with_ridge(scatter: Array, ridge: float, what: str, name: str = "ridge") -> 
 
     If the sum is singular, the error says `what` was summed, and the `name` of the parameter that
     sets the ridge.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> with_ridge(np.diag([4.0, 0.0]), 0.5, "similar pairs")
-    array([[5., 0.],
-           [0., 1.]])
     """
     m = len(scatter)
     result = scatter + ridge * np.trace(scatter) / m * np.eye(m)
@@ -71,12 +56,6 @@ def logdet_gap(H: Array) -> float:
     """Compute the LogDet divergence ``D(A, B)`` from ``H = L' B^-1 L - 1``, for ``A = L L'``.
 
     H is symmetric except for rounding errors. Infinity if B is not positive definite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> logdet_gap(np.zeros((2, 2))), logdet_gap(np.diag([-1.5, 0.0]))
-    (0.0, inf)
     """
     if not np.isfinite(H).all():  # beyond the range of numbers
         return np.inf
@@ -97,32 +76,10 @@ def minimize_factor(
 ) -> tuple[Array, float, float, int]:
     """Minimize ``f(L L') - ln det(L L')`` by L-BFGS on a square factor L.
 
-    Parameters
-    ----------
-    value_and_half : callable
-        Takes L; returns f, and half its derivative by L.
-    first : ndarray of shape (m, m)
-        Where to start; not singular.
-    max_iter : int
-        Maximum number of iterations.
-    tol : float
-        Stop where the divergence that bounds the distance from the minimum (`logdet_gap`) is at
-        most this times ``max(1, objective)``.
-
-    Returns
-    -------
-    ndarray, float, float, int
-        The factor, the objective, its relative gap and the number of iterations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> K = np.diag([1.0, 4.0])  # tr(A K) - ln det A is smallest at the inverse of K
-    >>> def value_and_half(L):
-    ...     return np.trace(L.T @ K @ L), K @ L
-    >>> L, value, gap, n_iter = minimize_factor(value_and_half, 0.9 * np.eye(2), 100, 1e-9)
-    >>> (L @ L.T).round(4).tolist()
-    [[1.0, 0.0], [0.0, 0.25]]
+    `value_and_half` takes L and returns f, and half its derivative by L. The search stops where
+    the divergence that bounds the distance from the minimum (`logdet_gap`) is at most `tol` times
+    ``max(1, objective)``. Returns the factor, the objective, its relative gap and the number of
+    iterations.
     """
 
     def negative(L: Array) -> tuple[float, Array]:
@@ -138,11 +95,11 @@ def minimize_factor(
         longest = min(_FIRST_STEP * float(np.linalg.norm(slope)), float(np.linalg.norm(L)))
         move = curvature.step(-slope, longest)
         promise = -2.0 * float(np.vdot(move, slope))
-        found = backtrack(negative, L, move, -value, promise, shortest=_SHORTEST_SHARE)
-        if found is not None:
-            share, rise, half = found
+        step = backtrack(negative, L, move, -value, promise, shortest=_SHORTEST_SHARE)
+        if step is not None:
+            share, rise, half = step
             return share * move, -rise, half
-        if not curvature.pairs:
+        if not curvature.places:
             return None  # only rounding errors are left to gain
         curvature.clear()  # the curvature was measured far away, and may mislead here
         return find_step(L, value, slope)
@@ -156,10 +113,10 @@ def minimize_factor(
         last, slope = slope, half - np.linalg.inv(L).T
         if n_iter:
             curvature.learn(move, slope - last)
-        found = find_step(L, value, slope)
-        if found is None:
+        step = find_step(L, value, slope)
+        if step is None:
             break
-        move, value, half = found
+        move, value, half = step
         L, n_iter = L + move, n_iter + 1
     return L, value, gap / max(1.0, value), n_iter
 
@@ -169,12 +126,6 @@ def prior_root(Z: Array, prior: str) -> Array:
 
     The identity; or the inverse covariance, where directions in which the points do not vary are
     given the mean variance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> prior_root(np.array([[-2.0, 0.0], [0.0, 0.0], [2.0, 0.0]]), "covariance").tolist()
-    [[0.5, 0.0], [0.0, 0.5]]
     """
     m = Z.shape[1]
     if prior == "identity" or not Z.any():

@@ -23,12 +23,6 @@ def squared_distances(A: Array, B: Array) -> Array:
     Both may be stacks of matrices. By a matrix product; small distances, which would suffer from
     cancellation, by differences. So a point is at 0 from itself, and close points have a distance
     above 0 that can be divided by.
-
-    Examples
-    --------
-    >>> squared_distances(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))
-    array([[ 0.],
-           [25.]])
     """
     norms, others = np.einsum("...ir,...ir->...i", A, A), np.einsum("...ir,...ir->...i", B, B)
     d2: Array = A @ (-2.0 * np.swapaxes(B, -1, -2))
@@ -49,12 +43,6 @@ def distance_rows(Z: Array, numbers: int | None = None) -> Iterator[tuple[slice,
     For learners that compare the neighbors of a point with each other, and so need whole rows. A
     point is not its own neighbor: its distance from itself is infinite. A block has at most
     `numbers` entries, `CHUNK` by default, but at least one row.
-
-    Examples
-    --------
-    >>> for rows, d2 in distance_rows(np.array([[0.0], [1.0], [3.0]])):
-    ...     print(rows, d2.tolist())
-    slice(0, 3, None) [[inf, 1.0, 9.0], [1.0, inf, 4.0], [9.0, 4.0, inf]]
     """
     for rows in row_slices(len(Z), (numbers or CHUNK) // max(1, len(Z))):
         d2 = squared_distances(Z[rows], Z)
@@ -63,26 +51,13 @@ def distance_rows(Z: Array, numbers: int | None = None) -> Iterator[tuple[slice,
 
 
 def pair_differences(Z: Array, pairs: Array) -> Iterator[tuple[slice, Array]]:
-    """Yield the differences of the two points of each pair, some pairs at a time.
-
-    Examples
-    --------
-    >>> for part, gaps in pair_differences(np.array([[0.0], [1.0], [3.0]]), np.array([[2, 0]])):
-    ...     print(part, gaps.tolist())
-    slice(0, 1, None) [[3.0]]
-    """
+    """Yield the differences of the two points of each pair, some pairs at a time."""
     for part in row_slices(len(pairs), CHUNK // max(1, Z.shape[1])):
         yield part, Z[pairs[part, 0]] - Z[pairs[part, 1]]
 
 
 def pair_squares(Z: Array, pairs: Array) -> Array:
-    """Return the squared distance of each pair, from differences.
-
-    Examples
-    --------
-    >>> pair_squares(np.array([[0.0], [1.0], [3.0]]), np.array([[2, 0], [0, 1]])).tolist()
-    [9.0, 1.0]
-    """
+    """Return the squared distance of each pair, from differences."""
     squares = np.empty(len(pairs))
     for part, gaps in pair_differences(Z, pairs):
         squares[part] = np.einsum("kr,kr->k", gaps, gaps)
@@ -90,14 +65,7 @@ def pair_squares(Z: Array, pairs: Array) -> Array:
 
 
 def neighbor_weights(Z: Array) -> Iterator[tuple[slice, Array]]:
-    """Yield, for some of the points at a time, the softmax of minus the squared distances.
-
-    Examples
-    --------
-    >>> for rows, weights in neighbor_weights(np.array([[0.0], [1.0], [2.0]])):
-    ...     print(weights.round(2).tolist())
-    [[0.0, 0.95, 0.05], [0.5, 0.0, 0.5], [0.05, 0.95, 0.0]]
-    """
+    """Yield, for some of the points at a time, the softmax of minus the squared distances."""
     for rows, d2 in distance_rows(Z):
         yield rows, softmax(-d2, axis=1)
 
@@ -106,13 +74,6 @@ def add_laplacian(out: Array, Y: Array, rows: slice, W: Array) -> None:
     """Add ``Lap(W + W') Y`` to `out`, with ``Lap(W) = diag(W 1) - W``.
 
     W, dense or sparse, has the given rows of a square matrix whose other rows are zero.
-
-    Examples
-    --------
-    >>> out = np.zeros((2, 1))
-    >>> add_laplacian(out, np.array([[1.0], [4.0]]), slice(0, 1), np.array([[0.0, 2.0]]))
-    >>> out.tolist()
-    [[-6.0], [6.0]]
     """
     out += W.sum(axis=0)[:, np.newaxis] * Y
     out[rows] += W.sum(axis=1)[:, np.newaxis] * Y[rows]

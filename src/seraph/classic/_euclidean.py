@@ -21,10 +21,6 @@ class Euclidean(ClassicLearner):
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The identity.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Examples
     --------

@@ -6,10 +6,8 @@ import math
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from .._marks import PairLabels
-from .._points import principal_directions
 from .._solvers import low_rank
 from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array
@@ -29,8 +27,6 @@ _POWER_STEPS, _POWER_TOL = 8, 1e-3
 # root is infinite at 0. The objective is overestimated by about this share at most.
 _SHORTEST = 1e-6
 _SMALLEST = 1e-300  # its reciprocal does not overflow
-# Largest condition number of the constraint for which its smallest eigenvalue keeps 12 digits.
-_FAR_APART = 1e4
 
 
 class GDM(ClassicLearner):
@@ -64,7 +60,7 @@ class GDM(ClassicLearner):
     n_constraints : "auto" or None, default="auto"
         Which labeled pairs to use for the objective (the constraint has all). None means all of
         them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" takes a sample of the
-        pairs of more than 64 labeled rows, always the same: those of each row with about 8 others
+        pairs above 64 labeled rows, always the same: those of each row with about 8 others
         for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
         nearest neighbors are as good. Marked pairs are all used.
     max_iter : int, default=200
@@ -87,10 +83,6 @@ class GDM(ClassicLearner):
         Whether the gap is within `tol`.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Notes
     -----
@@ -138,21 +130,11 @@ class GDM(ClassicLearner):
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         self._check_both_kinds(labels)
         solve, tol = _diagonal if self.diagonal else _full, self.tol / (1.0 + self.tol)
-        for sampled in (True, False) if self.n_constraints == "auto" else (False,):
-            C, objective = self._problem(points, labels, sampled=sampled)
-            P, n_iter = solve(objective, self.max_iter, tol)
-            value, gap, _ = objective.certificate(P, self.diagonal)
-            if np.isfinite(gap):
-                break  # otherwise no pair of the sample differs, but others do
+        C, objective = self._problem(points, labels, sampled=self.n_constraints == "auto")
+        P, n_iter = solve(objective, self.max_iter, tol)
+        value, gap, _ = objective.certificate(P, self.diagonal)
         P = P / math.sqrt(np.vdot(P, P))
-        if gap > self.tol:
-            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        return P @ C.T, {
-            "objective_": value,
-            "optimality_gap_": gap,
-            "converged_": gap <= self.tol,
-            "n_iter_": max(1, n_iter),
-        }
+        return P @ C.T, self._certified(value, gap, n_iter)
 
     def _problem(
         self, points: Array, labels: PairLabels, *, sampled: bool
@@ -166,91 +148,47 @@ class GDM(ClassicLearner):
         return C, _DissimilarDistances(used @ C, sums)
 
 
-def _unit_scatter(X: Array, scale: Array, sums: PairSums, diagonal: bool) -> tuple[Array, float]:
-    """Return a map C that whitens: in ``X C``, the scatter M of all labeled pairs is the identity.
-
-    Returns also the mean of M over the features that vary. Directions in which no pair differs
-    are left out. `scale` is the root mean square of each feature.
-    """
-    inverse = 1.0 / np.where(scale > 0.0, scale, np.inf)
-    total = np.diag(sums.scatter(X * inverse))
-    kept = total > ZERO * total.max()
-    mean = float((total * scale**2)[kept].sum() / max(1, np.count_nonzero(kept)))
-    if diagonal:
-        return np.diag(inverse / np.sqrt(np.where(kept, total, 1.0)))[:, kept], mean
-    _, lengths, directions = principal_directions(X * inverse)
-    C = inverse[:, np.newaxis] * directions.T / lengths
-    total, basis = eigh(sums.scatter(X @ C))
-    kept = total > ZERO * total[-1]
-    return C @ (basis[:, kept] / np.sqrt(total[kept])), mean
-
-
 def _unit_constraint(
     X: Array, sums: PairSums, share: float, equal: float | None, diagonal: bool
 ) -> Array:
     """Return a map C to coordinates ``X C`` where the constraint on the metric B is ``tr B <= 1``.
 
-    ``C'(M_S + share ((1 - equal) M + equal v 1)) C = 1``, with M the scatter of all labeled pairs,
-    v its mean over the features, and M_S the scatter of the similar pairs. The metric is
-    ``C B C'``. Directions in which no pair differs are left out; those in which similar pairs
-    differ least come first. If `equal` is None, it is ``m / (m + l)`` for m features that vary and
-    l rows.
+    ``C' K C = 1`` for ``K = M_S + share ((1 - equal) M + equal v 1)``, with M the scatter of all
+    labeled pairs, v its mean over the features that vary, and M_S the scatter of the similar
+    pairs. The metric is ``C B C'``. Directions in which no pair differs are left out; those in
+    which similar pairs differ least come first. If `equal` is None, it is ``m / (m + l)`` for m
+    features that vary and l rows.
     """
-    scale = np.sqrt(np.einsum("ij,ij->j", X, X) / len(X))  # of centered points
-    n_varying = np.count_nonzero(scale)
-    if n_varying == 0:
-        raise _coincide()
-    equal = n_varying / (n_varying + len(X)) if equal is None else equal
-    C, mean = _unit_scatter(X, scale, sums, diagonal)
-    constraint = sums.similar_scatter(X @ C)
-    similar = float(constraint.trace())
-    if not len(constraint) - similar > ZERO * similar:  # the rest, of dissimilar pairs, is 0
-        raise _coincide()
-    if equal > 0.0:
-        constraint += share * equal * mean * (C.T @ C)
-    if diagonal:
-        held, turn = np.diag(constraint), np.eye(len(constraint))
-    else:
-        held, turn = eigh(constraint)
-        if equal > 0.0 and held[-1] > _FAR_APART * max(held[0], 0.0):
-            return _by_features(X, scale, sums, share, equal, mean)
-    held = np.maximum(held, 0.0) + share * (1.0 - equal)
-    if share == 0.0 and held.min() <= ZERO:
+    size = np.sqrt(np.einsum("ij,ij->j", X, X) / len(X))  # of centered points
+    inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
+    Z = X * inverse  # features may have very different units
+    similar, total = sums.similar_scatter(Z), sums.scatter(Z)
+    if not np.trace(total - similar) > ZERO * np.trace(similar):
         raise ValueError(
-            f"With ridge=0 there is no maximum: in {np.sum(held <= ZERO)} direction(s) "
-            "dissimilar pairs differ and similar ones do not. Set ridge > 0, or add similar "
-            "pairs."
+            "The two points of every dissimilar pair coincide: no metric can move them apart. Add "
+            "dissimilar pairs of different points."
         )
-    return C @ (turn / np.sqrt(held))
-
-
-def _by_features(
-    X: Array, scale: Array, sums: PairSums, share: float, equal: float, mean: float
-) -> Array:
-    """Do the same as `_unit_constraint`, for features of very different scales.
-
-    Where each feature is divided by its own share of the constraint, the identity part keeps the
-    rest well conditioned, so that the root of the constraint has nearly all digits.
-    """
-    varying = scale > 0.0
-    inverse = 1.0 / scale[varying]
-    Z = X[:, varying] * inverse
-    constraint = sums.similar_scatter(Z) + share * (1.0 - equal) * sums.scatter(Z)
-    constraint += np.diag(share * equal * mean * inverse**2)
-    unit = 1.0 / np.sqrt(np.diag(constraint))
-    root = np.linalg.cholesky(constraint * np.outer(unit, unit))
-    C = np.zeros((len(scale), len(constraint)))
-    inverse_root = solve_triangular(root, np.eye(len(root)), lower=True)
-    C[varying] = (inverse * unit)[:, np.newaxis] * inverse_root.T
-    turn: Array = principal_directions(X @ C, ZERO)[2].T
-    return C @ turn
-
-
-def _coincide() -> ValueError:
-    return ValueError(
-        "The two points of every dissimilar pair coincide: no metric can move them apart. Add "
-        "dissimilar pairs of different points."
-    )
+    n_varying = np.count_nonzero(size)
+    equal = n_varying / (n_varying + len(X)) if equal is None else equal
+    mean = float(np.diag(total) @ size**2) / n_varying
+    K = similar + share * ((1.0 - equal) * total + equal * mean * np.diag(inverse**2))
+    if diagonal:
+        K, total = np.diag(np.diag(K)), np.diag(np.diag(total))
+    unit = 1.0 / np.sqrt(np.where(np.diag(K) > 0.0, np.diag(K), 1.0))
+    total *= np.outer(unit, unit)
+    held, C = eigh(K * np.outer(unit, unit))
+    kept = held > ZERO * held[-1]
+    free = np.einsum("ik,ij,jk->k", C, total, C) > ZERO * np.trace(total)
+    if share == 0.0 and np.any(free & ~kept):
+        raise ValueError(
+            f"With ridge=0 there is no maximum: in {np.sum(free & ~kept)} direction(s) dissimilar "
+            "pairs differ and similar ones do not. Set ridge > 0, or add similar pairs."
+        )
+    C = C[:, kept] / np.sqrt(held[kept])
+    if not diagonal:
+        spread, turn = eigh(C.T @ total @ C)
+        C = C @ turn[:, spread > ZERO * spread[-1]][:, ::-1]
+    return (inverse * unit)[:, np.newaxis] * C
 
 
 class _DissimilarDistances:

@@ -42,10 +42,6 @@ class GMML(ClassicLearner):
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``, the symmetric root of the metric ``P'P``.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Notes
     -----
@@ -108,13 +104,6 @@ def geodesic(S: Array, D: Array, t: float) -> Array:
     """Return the point t on the way from the inverse of `S` to `D`.
 
     ``S^(-1/2) (S^(1/2) D S^(1/2))^t S^(-1/2)``
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> geodesic(np.diag([4.0, 1.0]), np.diag([1.0, 9.0]), 0.5).round(6)
-    array([[0.5, 0. ],
-           [0. , 3. ]])
     """
     root, inverse_root = power(S, 0.5), power(S, -0.5)
     return inverse_root @ power(root @ D @ root, t) @ inverse_root

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._marks import Marks, PairLabels
+from .._points import choose_rows
 from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._comparisons import pairs_by_number
@@ -20,12 +21,10 @@ from ._definite import minimize_factor, prior_root
 from ._learner import CONVERGED_GAP, ClassicLearner
 from ._pair_sums import PairSums
 from ._points import center_points, extend_map, project_to_span
-from ._rows import spread_rows
 
-# Rows whose distances give the percentiles for the bounds, at most: with a sample of the pairs
-# (1,128 distances), and with all of them (half a million, 4 MB). The share of pairs beyond a bound
-# is a U-statistic: its standard error is at most 0.05 and 0.01 (Hoeffding, 1948).
-_SOME_ROWS, _MOST_ROWS = 48, 1000
+# Rows whose distances give the percentiles for the bounds, at most. The share of pairs beyond a
+# bound is a U-statistic: its standard error is at most 0.02 (Hoeffding, 1948).
+_MOST_ROWS = 400
 # Squared distances as shares of the bound: below the first, two points coincide up to rounding;
 # below the second, the derivative of the cost of a dissimilar pair is held constant, as it would
 # exceed the other terms by more than half of the digits of a double.
@@ -72,14 +71,13 @@ class ITML(ClassicLearner):
         Directions in which X does not vary are given the mean variance.
     bounds : tuple of two floats, optional
         The bounds u and l of the squared distances. If None, the 5th and the 95th percentile
-        of the squared distances, under the prior, between different points of X (48 of them,
-        evenly spread; 1000 unless `n_constraints` is "auto"). The constraints are on squared
-        distances, and with percentiles under the prior the prior changes least where it already
-        serves.
+        of the squared distances, under the prior, between different points of X (a sample of
+        400 of more). The constraints are on squared distances, and with percentiles under the
+        prior the prior changes least where it already serves.
     n_constraints : int, "auto" or None, default="auto"
         Number of labeled pairs to use, sampled at random. None means all of them: with n labeled
         rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" takes a sample of the
-        pairs of more than 64 labeled rows, always the same: those of each row with about 8 others
+        pairs above 64 labeled rows, always the same: those of each row with about 8 others
         for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
         nearest neighbors are as good. Marked pairs are all used.
     max_iter : int, default=500
@@ -110,10 +108,6 @@ class ITML(ClassicLearner):
         Whether a larger `tol` ended the fit before.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Notes
     -----
@@ -148,7 +142,7 @@ class ITML(ClassicLearner):
     >>> learner.transform(X).shape
     (178, 13)
     >>> [round(bound, 1) for bound in learner.bounds_]
-    [5.9, 46.5]
+    [6.3, 51.7]
     """
 
     _ranges: ClassVar = {
@@ -186,7 +180,7 @@ class ITML(ClassicLearner):
         if root is not None:
             moved = moved @ root  # the prior is the identity from here on
         if self.bounds is None:
-            bounds = _percentiles(moved, _SOME_ROWS if estimate else _MOST_ROWS)
+            bounds = _percentiles(moved)
         else:
             bounds = _check_bounds(self.bounds)
         sums = PairSums(labels, sampled=estimate)
@@ -200,17 +194,13 @@ class ITML(ClassicLearner):
             )
             R = objective.C @ L
             n_iter += n_steps
-        if gap > self.tol:
-            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
         P = extend_map(R.T, basis)
         return P if root is None else P @ root.T, {
+            **self._certified(max(0.0, value), gap, n_iter),
             "gamma_": gamma,
             "bounds_": bounds,
-            "objective_": max(0.0, value),
-            "optimality_gap_": gap,
             "converged_": gap <= min(self.tol, CONVERGED_GAP),
             "stopped_early_": CONVERGED_GAP < gap <= self.tol,
-            "n_iter_": max(1, n_iter),
         }
 
 
@@ -276,9 +266,10 @@ def _gammas_up_to(gamma: float) -> list[float]:
     return [*_gammas_up_to(gamma / 10.0), gamma]
 
 
-def _percentiles(X: Array, most_rows: int) -> tuple[float, float]:
+def _percentiles(X: Array) -> tuple[float, float]:
     """Return the 5th and the 95th percentile of the squared distances between different points."""
-    d2 = pdist(X[spread_rows(len(X), most_rows)], "sqeuclidean")
+    rows = choose_rows(len(X), _MOST_ROWS, seed=0)
+    d2 = pdist(X if rows is None else X[rows], "sqeuclidean")
     d2 = d2[d2 > _COINCIDING * d2.max()]
     if len(d2) == 0:
         raise ValueError(

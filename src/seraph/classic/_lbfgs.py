@@ -25,40 +25,12 @@ def lbfgs(
     n_corrections: int = _CORRECTIONS,
     nonnegative: bool = False,
 ) -> OptimizeResult:
-    """Minimize `function` from `first` until `is_done` says so.
+    """Minimize `function`, which returns a value and a gradient of the shape of `first`.
 
-    The size of the gradient is not a stopping rule: `is_done` decides.
-
-    Parameters
-    ----------
-    function : callable
-        Takes an array of the shape of `first`; returns the value and the gradient, of the same
-        shape.
-    first : ndarray
-        Where to start.
-    max_iter : int
-        Largest number of iterations.
-    is_done : callable
-        Called after each iteration with the point and the value; returns whether to stop.
-    ftol : float, default=0.0
-        Also stop where an iteration lowers the value by less than this, relatively.
-    n_corrections : int, default=20
-        Number of steps in the approximation of the inverse Hessian.
-    nonnegative : bool, default=False
-        Whether to keep every number at least 0.
-
-    Returns
-    -------
-    OptimizeResult
-        The result of scipy; its `x` has the shape of `first`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> result = lbfgs(lambda P: (np.sum((P - 3.0) ** 2), 2.0 * (P - 3.0)), np.zeros((2, 1)),
-    ...               max_iter=100, is_done=lambda P, value: value < 1e-6)
-    >>> result.x.round(2).tolist()
-    [[3.0], [3.0]]
+    `is_done` is called after each iteration with the point and the value, and decides whether to
+    stop; the size of the gradient does not. With `ftol`, an iteration that lowers the value by
+    less than this share ends the search, too. The result is scipy's; its `x` has the shape of
+    `first`.
     """
     shape = first.shape
 

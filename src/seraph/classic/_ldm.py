@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from scipy.special import expit, logsumexp
 
 from .._marks import PairLabels
 from .._points import exact_size, magnitude, principal_directions, subtract_mean
 from .._utils._typing import Array
-from .._utils._validation import check_number, shown
+from .._utils._validation import shown
 from .._utils._warnings import warn
-from ._learner import ClassicLearner
-from ._local_likelihood import Likelihood
+from ._distances import distance_rows, pair_differences, pair_squares
+from ._lbfgs import lbfgs
+from ._learner import ClassicLearner, no_common_points
+from ._rows import paired_rows
 
 # Default weight of the trace for one term and a unit largest variance: our choice, as the paper
 # has no such term. It scales as the standard deviation of the likelihood's gradient, with the root
 # of the number of terms.
 _NOISE = 0.03
+# Log of the mass of a point without similar pairs, or without dissimilar ones: it has no weight.
+_SMALLEST = float(np.finfo(float).min)
 
 
 class LDM(ClassicLearner):
@@ -69,24 +74,13 @@ class LDM(ClassicLearner):
         Whether ``optimality_gap_`` met the tolerance.
     n_iter_ : int
         Number of iterations.
-    history_ : dict of ndarray
-        "objective" at the start and after each iteration. It never falls.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Notes
     -----
-    The weights are found by bound optimization: each iteration maximizes, in closed form, a
-    function that lies below the objective and touches it at the current weights.
-
-    Suppose that under some weights the nearest labeled point of every labeled point is of its
-    own kind. Then the likelihood rises to 0 as these weights grow to infinity, and there is no
-    best metric; with few labels in many dimensions this is nearly always so. The trace makes
-    the maximum finite, and keeps small the weights that few labels cannot determine. With
-    ``lam=0`` the solver stops where the likelihood has become flat, close to its upper bound
-    0, or at `max_iter`.
+    With few labels in many dimensions there are nearly always weights under which the nearest
+    labeled point of every labeled point is of the same kind. As they grow, the likelihood rises
+    to 0, and there is no best metric: the trace, which is ours, makes the maximum finite. With
+    ``lam=0`` the solver stops where the likelihood is flat, or at `max_iter`.
 
     The likelihood is not concave, so the maximum may be a local one. The search starts from
     the Euclidean distance, at unit mean squared distance of two points.
@@ -94,7 +88,7 @@ class LDM(ClassicLearner):
     References
     ----------
     L. Yang, R. Jin, R. Sukthankar, Y. Liu. An efficient algorithm for local distance metric
-    learning. AAAI 2006. (The bound used here is not theirs: it is derived in the source.)
+    learning. AAAI 2006. (The solver used here is not theirs, but L-BFGS.)
 
     Examples
     --------
@@ -104,12 +98,17 @@ class LDM(ClassicLearner):
     >>> from seraph.classic import LDM
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> some = np.full(len(y), -1)
-    >>> some[::6] = y[::6]  # 30 labels, 148 unlabeled rows
-    >>> learner = LDM().fit(X, some)
+    >>> partly = np.full(len(y), -1)
+    >>> partly[::6] = y[::6]  # 30 labels, 148 unlabeled rows
+    >>> learner = LDM().fit(X, partly)
     >>> learner.gamma_.shape, bool(learner.gamma_.min() >= 0.0)
     ((13,), True)
     """
+
+    _ranges: ClassVar = {
+        "n_components": {"low": 0, "instead": None},
+        "lam": {"low": 0, "instead": "auto"},
+    }
 
     def __init__(
         self,
@@ -133,9 +132,7 @@ class LDM(ClassicLearner):
                 "n_components must be a whole number of at least 1, a fraction of the variance "
                 f"in (0, 1], or None; got {shown(n)}."
             )
-        check_number("lam", self.lam, low=0, instead="auto")
-        check_number("max_iter", self.max_iter, low=1, integer=True)
-        check_number("tol", self.tol, low=0)
+        super()._check_parameters()
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         axes, Z, unit = _principal_components(points, self.n_components)
@@ -145,30 +142,21 @@ class LDM(ClassicLearner):
         else:
             lam = float(self.lam) / unit**2
         start = np.ones(len(axes))
-        gamma, history, gap = maximize(likelihood, start, lam, self.max_iter, self.tol)
-        n_iter, used = len(history) - 1, gamma > 0.0
+        gamma, value, gap, n_iter = maximize(likelihood, start, lam, self.max_iter, self.tol)
+        used = gamma > 0.0
         if not used.any():
             warn(
                 f"The learned metric is zero (rank 0): {type(self).__name__} gives no component "
-                "any weight, and every distance is 0. lam is too large for these labels, or they "
-                "ask for a collapse; lower lam or check the labels."
+                "any weight, and every distance is 0. lam is too large for these labels, or "
+                "they are best met by a zero metric; lower lam or check the labels."
             )
-        if gap > self.tol:
-            advice = (
-                "With lam=0 the likelihood may have no maximum: the weights may grow forever. "
-                "Raise lam, or max_iter, or tol."
-                if self.lam == 0
-                else "Raise max_iter, or tol, or lam."
-            )
-            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}", advice)
+        advice = "Raise max_iter, or tol, or lam."
+        if self.lam == 0:
+            advice = "With lam=0 the likelihood may have no maximum. " + advice
         return np.sqrt(gamma[used])[:, np.newaxis] * axes[used] / unit, {
             "gamma_": gamma / unit**2,
             "lam_": lam * unit**2,
-            "objective_": history[-1],
-            "optimality_gap_": gap,
-            "converged_": gap <= self.tol,
-            "n_iter_": max(1, n_iter),
-            "history_": {"objective": np.array(history)},
+            **self._certified(value, gap, n_iter, advice=advice),
         }
 
 
@@ -200,71 +188,114 @@ def _principal_components(points: Array, n_components: float | None) -> tuple[Ar
 
 
 def maximize(
-    likelihood: Likelihood, gamma: Array, lam: float, max_iter: int, tol: float
-) -> tuple[Array, list[float], float]:
-    """Maximize ``likelihood(gamma) - lam * sum(gamma)`` over ``gamma >= 0``, from `gamma`.
+    likelihood: Likelihood, first: Array, lam: float, max_iter: int, tol: float
+) -> tuple[Array, float, float, int]:
+    """Maximize ``likelihood(gamma) - lam * sum(gamma)`` over ``gamma >= 0`` by L-BFGS.
 
-    Returns gamma, the objective at the start and after each iteration, and the gap at the end.
-
-    Each step maximizes the `bound`. The width at which the bound is proven to hold is cautious.
-    So a wider one is tried first, from the curvature that the last step met (Barzilai and
-    Borwein), and narrowed until the step gains half of what the bound promises. At the proven
-    width it gains all of it, so the objective never falls.
+    Returns gamma, the objective, its gap and the number of iterations.
     """
-    safe = width = likelihood.safe_width
-    value, near, far = likelihood(gamma)
-    history = [value - lam * float(gamma.sum())]
-    gap = np.inf
-    for _ in range(max_iter + 1):
+    n_terms, gap = likelihood.n_terms, np.inf
+
+    def negative(gamma: Array) -> tuple[float, Array]:
+        nonlocal gap
+        value, near, far = likelihood(gamma)
         slope = far - near - lam
         reach = np.maximum(gamma * np.abs(slope), max(1.0, gamma.max()) * slope)
-        gap = float(reach.max()) / likelihood.n_terms
-        if gap <= tol or len(history) > max_iter:
-            break
-        while True:
-            step = bound_step(near, far, gamma, lam, width)
-            new_value, new_near, new_far = likelihood(gamma + step)
-            objective = new_value - lam * float((gamma + step).sum())
-            gain = objective - history[-1]
-            if gain >= 0.5 * bound(near, far, step, lam, width) or width <= safe:
-                break
-            width = max(width / 3.0, safe)
-        if gain < 0.0 or np.abs(step).max() <= 1e-14 * gamma.max():
-            break  # rounding errors are all that is left to gain
-        bend = float(step @ (slope - (new_far - new_near - lam)))
-        widest = 10.0 * width
-        met = float(step**2 @ (near + far)) / bend if bend > 0.0 else widest
-        width = min(max(met, safe), widest)
-        gamma, near, far = gamma + step, new_near, new_far
-        history.append(objective)
-    return gamma, history, gap
+        gap = float(reach.max()) / n_terms
+        return (lam * float(gamma.sum()) - value) / n_terms, -slope / n_terms
+
+    value = negative(first)[0]
+    if gap <= tol:
+        return first, -n_terms * value, gap, 0
+    result = lbfgs(
+        negative, first, max_iter=max_iter, is_done=lambda *_: gap <= tol, nonnegative=True
+    )
+    value = negative(result.x)[0]
+    return result.x, -n_terms * value, gap, result.nit
 
 
-def bound(near: Array, far: Array, step: Array, lam: float, width: float) -> float:
-    """Return a lower bound on the gain of the objective by a `step`.
+class Likelihood:
+    """Local log-likelihood of weights of the columns of `Z`, and the moments of its bound.
 
-    ``-c sum_k [far_k (exp(-step_k / c) - 1) + near_k (exp(step_k / c) - 1)] - lam sum_k step_k``
-
-    with c the `width`, and ``near_k = sum_x r_x E_S[w_k]``, ``far_k = sum_x r_x E_D[w_k]``
-    for ``w_k = (v_k'(x - x'))^2``, where E_S and E_D are means over the similar and the
-    dissimilar points of x, weighted by the kernel, and ``r = M_D / (M_S + M_D)``. It is a
-    lower bound because
-
-    - ``ln M_S`` is convex in gamma, so it lies above its tangent, and
-      ``M_D / M_S`` is at most ``(M_D / M_S)_old E_D[exp(sum_k (E_S[w_k] - w_k) step_k)]``;
-    - ``-ln(1 + u)`` is convex in u, so it lies above its tangent;
-    - that exponential is at most the mean of ``exp(-step_k / c)`` and ``exp(step_k / c)`` with
-      weights ``c w_k`` and ``c E_S[w_k]``, by Jensen, provided these add up to at most 1.
+    Pairs that follow from class labels are summed by rows, marked pairs are listed: no array has
+    the size of all pairs.
     """
-    ratio = step / width
-    return float(-width * (far @ np.expm1(-ratio) + near @ np.expm1(ratio)) - lam * step.sum())
+
+    def __init__(self, Z: Array, labels: PairLabels) -> None:
+        known = labels.rows_by_class
+        rows, pairs = paired_rows(labels, known)
+        self.Z, self.codes = subtract_mean(Z[rows]), labels.codes[known]
+        self.similar, self.dissimilar = pairs[labels.similar], pairs[~labels.similar]
+
+        n, k, sizes = len(rows), len(self.codes), np.bincount(self.codes)
+        n_similar = np.bincount(self.similar.ravel(), minlength=n)
+        n_dissimilar = np.bincount(self.dissimilar.ravel(), minlength=n)
+        n_similar[:k] += sizes[self.codes] - 1
+        n_dissimilar[:k] += k - sizes[self.codes]
+        self.counts = (n_similar > 0) & (n_dissimilar > 0)
+        self.n_terms = int(self.counts.sum())
+        if self.n_terms == 0:
+            raise no_common_points(labels)
+
+    def __call__(self, gamma: Array) -> tuple[float, Array, Array]:
+        """Return the log-likelihood, and its moments over similar and over dissimilar points."""
+        used = gamma > 0.0
+        scaled = self.Z[:, used] * np.sqrt(gamma[used])
+        short, long = pair_squares(scaled, self.similar), pair_squares(scaled, self.dissimilar)
+        log_similar = _log_masses(self.similar, short, len(scaled))
+        log_dissimilar = _log_masses(self.dissimilar, long, len(scaled))
+        near, far = np.zeros_like(gamma), np.zeros_like(gamma)
+        k = len(self.codes)
+        for rows, d2 in distance_rows(scaled[:k]):
+            same = self.codes[rows, np.newaxis] == self.codes
+            alike, apart = np.where(same, -d2, -np.inf), np.where(same, -np.inf, -d2)
+            for log, kernel in ((log_similar, alike), (log_dissimilar, apart)):
+                log[rows] = np.logaddexp(log[rows], logsumexp(kernel, axis=1))
+            _, hard = _hardness(log_similar[rows], log_dissimilar[rows], self.counts[rows])
+            near += _weighted_squares(hard, alike, log_similar[rows], self.Z[rows], self.Z[:k])
+            far += _weighted_squares(hard, apart, log_dissimilar[rows], self.Z[rows], self.Z[:k])
+        value, hard = _hardness(log_similar, log_dissimilar, self.counts)
+        near += _moments(self.similar, self.Z, short, hard, log_similar)
+        far += _moments(self.dissimilar, self.Z, long, hard, log_dissimilar)
+        # Sums of squares; a matrix product may leave a zero slightly negative.
+        return value, np.maximum(near, 0.0), np.maximum(far, 0.0)
 
 
-def bound_step(near: Array, far: Array, gamma: Array, lam: float, width: float) -> Array:
-    """Return the step from `gamma` that maximizes the `bound` and keeps the weights >= 0."""
-    tiny = 1e-150  # its square is not 0
-    # Where a sum is 0 the maximum lies at infinity; with a larger sum the bound still holds.
-    near, far = np.maximum(near, 1e-12 * far + tiny), np.maximum(far, 1e-12 * near + tiny)
-    growth = 2.0 * far / (lam + np.sqrt(lam**2 + 4.0 * near * far))
-    step: Array = np.maximum(width * np.log(growth), -gamma)
-    return step
+def _hardness(log_similar: Array, log_dissimilar: Array, counts: Array) -> tuple[float, Array]:
+    """Sum the log-likelihoods; return also ``M_D / (M_S + M_D)`` of each point, 0 if left out."""
+    odds = log_dissimilar[counts] - log_similar[counts]
+    hard = np.zeros(len(counts))
+    hard[counts] = expit(odds)
+    return -float(np.logaddexp(0.0, odds).sum()), hard
+
+
+def _weighted_squares(
+    hard: Array, kernel: Array, log_mass: Array, points: Array, others: Array
+) -> Array:
+    """Sum ``hard_i exp(kernel_ij - log_mass_i) (points_ik - others_jk)^2`` over i and j."""
+    weights = hard[:, np.newaxis] * np.exp(kernel - np.maximum(log_mass, _SMALLEST)[:, np.newaxis])
+    squares: Array = weights.sum(axis=1) @ points**2 + weights.sum(axis=0) @ others**2
+    squares -= 2.0 * np.einsum("ik,ik->k", points, weights @ others)
+    return squares
+
+
+def _log_masses(pairs: Array, squared: Array, n: int) -> Array:
+    """Return the log of the kernel mass that marked pairs put around each of `n` points.
+
+    A pair counts for both of its points. The log is -inf for a point that is in none.
+    """
+    ends, shift = pairs.ravel(), np.full(n, np.inf)
+    np.minimum.at(shift, ends, np.repeat(squared, 2))
+    mass = np.bincount(ends, np.exp(shift[ends] - np.repeat(squared, 2)), n)
+    with np.errstate(divide="ignore"):
+        return np.log(mass) - shift
+
+
+def _moments(pairs: Array, Z: Array, squared: Array, hard: Array, log_mass: Array) -> Array:
+    """Sum weight times squared difference over marked pairs, for each column of `Z`."""
+    total = np.zeros(Z.shape[1])
+    for part, gaps in pair_differences(Z, pairs):
+        ends = pairs[part]
+        weights = hard[ends] * np.exp(-squared[part, np.newaxis] - log_mass[ends])
+        total += weights.sum(axis=1) @ gaps**2
+    return total

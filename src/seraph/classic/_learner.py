@@ -19,6 +19,7 @@ from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed, shown
 from .._utils._warnings import warn
+from ._rows import row_order
 
 # A fit that stops at a larger gap than this, as ITML and LMNN do by default, has stopped early.
 CONVERGED_GAP = 0.01
@@ -65,6 +66,17 @@ class Learner(MahalanobisLearner):
             components = components.astype(points.dtype)
         return self._set_learned(X, components, **learned, **attributes)
 
+    def _certified(self, value: float, gap: float, n_iter: int, **advice: str) -> dict[str, Any]:
+        """Return what a solver with a certificate found; warn if it stopped before `tol`."""
+        if gap > self.tol:
+            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}", **advice)
+        return {
+            "objective_": value,
+            "optimality_gap_": gap,
+            "converged_": gap <= self.tol,
+            "n_iter_": max(1, n_iter),
+        }
+
     def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
         name = type(self).__name__
         warn(f"{name} has not converged ({progress}). {advice}", ConvergenceWarning)
@@ -103,9 +115,17 @@ class ClassicLearner(Learner, ABC):
         self._check_parameters()
         points = self._check_points(X)
         labels = PairLabels.of(X, len(points), y, marks, required=self._needs_labels)
+        return self._fit_checked(X, points, labels)
+
+    def _fit_checked(self, X: ArrayLike, points: Array, labels: PairLabels) -> Self:
+        """Learn from checked points and labels; see `fit`."""
         self._check_marks(labels)
+        n_absent = labels.n_absent_marks
+        if self._needs_labels:  # samples and ties then do not depend on the order of the rows
+            order = row_order(points, labels)
+            points, labels = points[order], labels.among(order) or labels
         learn = partial(self._learn, points, labels)
-        return self._fit_points(X, points, learn, n_absent_marks_=labels.n_absent_marks)
+        return self._fit_points(X, points, learn, n_absent_marks_=n_absent)
 
     def _check_marks(self, labels: PairLabels) -> None:
         """Refuse marks that this learner cannot use, and warn of weights, which none uses."""

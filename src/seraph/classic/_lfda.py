@@ -52,10 +52,6 @@ class LFDA(ClassLabelLearner):
         The learned map ``P``; the metric is ``P'P``. The rows that separate best come first.
     beta_ : float
         The weight of all points that was used.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     References
     ----------
@@ -111,16 +107,7 @@ class LFDA(ClassLabelLearner):
 
 
 def local_scatters(Z: Array, codes: Array, n_neighbors: int) -> tuple[Array, Array]:
-    """Return the scatters between and within the classes of centered points, in class order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> Z = np.array([[-2.0], [-1.0], [3.0]])
-    >>> between, within = local_scatters(Z, np.array([0, 0, 1]), 1)
-    >>> within.round(6).item()  # one pair, of affinity exp(-1): exp(-1) / 2
-    0.18394
-    """
+    """Return the scatters between and within the classes of centered points, in class order."""
     n, m = Z.shape
     mixture = len(Z) * (Z.T @ Z)  # 1/2 sum over all i and j; the mean is 0
     within, between = np.zeros((m, m)), mixture / n

@@ -12,7 +12,6 @@ from .._points import exact_size, magnitude, principal_directions, subtract_mean
 from .._solvers import compress
 from .._utils._eigen import eigvalsh, svd
 from .._utils._typing import Array
-from .._utils._validation import check_verbose
 from ._lbfgs import lbfgs
 from ._learner import CONVERGED_GAP, ClassLabelLearner
 from ._triples import Triples
@@ -61,10 +60,7 @@ class LMNN(ClassLabelLearner):
     tol : float, default=0.3
         Stop at this ``optimality_gap_``. The default stops early. With `n_components`, stop also
         where an iteration lowers the objective by less than ``1e-4 * tol``, relatively: a bound
-        over all metrics says little about those of low rank. (The solver smooths the hinge
-        within ``1.5 * tol`` of its kink, clipped to [0.0005, 0.05].)
-    verbose : int, default=0
-        1 prints a line per iteration.
+        over all metrics says little about those of low rank.
 
     Attributes
     ----------
@@ -83,10 +79,6 @@ class LMNN(ClassLabelLearner):
         Whether a larger `tol` ended the fit before.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     References
     ----------
@@ -116,18 +108,15 @@ class LMNN(ClassLabelLearner):
         n_components: int | None = None,
         max_iter: int = 1000,
         tol: float = 0.3,
-        verbose: int = 0,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.push_weight = push_weight
         self.n_components = n_components
         self.max_iter = max_iter
         self.tol = tol
-        self.verbose = verbose
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_verbose(self.verbose)
         if not (isinstance(self.push_weight, Real) and 0.0 < float(self.push_weight) < 1.0):
             raise ValueError(
                 "push_weight must be a number between 0 and 1, and neither of the two; got "
@@ -147,7 +136,7 @@ class LMNN(ClassLabelLearner):
         )
         first = _first_factor(triples, self.n_components)
         P, objective, gap, converged, n_iter = _minimize(
-            triples, first, max_iter=self.max_iter, tol=self.tol, verbose=self.verbose
+            triples, first, max_iter=self.max_iter, tol=self.tol
         )
         stopped_early = not converged and gap <= self.tol
         if not (converged or stopped_early):
@@ -194,7 +183,7 @@ def _first_factor(triples: Triples, rank: int | None) -> Array:
 
 
 def _minimize(
-    triples: Triples, P: Array, *, max_iter: int, tol: float, verbose: int
+    triples: Triples, P: Array, *, max_iter: int, tol: float
 ) -> tuple[Array, float, float, bool, int]:
     """Run L-BFGS on the factor until the lower bound says that the minimum is close.
 
@@ -223,24 +212,19 @@ def _minimize(
         n_iter += 1
         if n_iter % _ITERATIONS_PER_BOUND == 0:
             lower = max(lower, bound(Q @ S))
-        if verbose:
-            print(
-                f"[LMNN] {n_iter}/{max_iter}  objective {at.exact:.6g}  at least {lower:.6g}",
-                flush=True,
-            )
         return gap() <= tol
 
-    found = lbfgs(
+    result = lbfgs(
         value_and_gradient,
         P @ inverse,
         max_iter=max_iter,
         is_done=is_done,
         ftol=1e-4 * tol if capped else 0.0,
     )
-    P = found.x @ S
+    P = result.x @ S
     at = triples.at(P)
     lower = max(lower, bound(P))
-    converged = gap() <= min(tol, CONVERGED_GAP) or (capped and bool(found.success))
+    converged = gap() <= min(tol, CONVERGED_GAP) or (capped and bool(result.success))
     return P, at.exact, gap(), converged, n_iter
 
 
@@ -272,14 +256,10 @@ class _LowerBound:
         self.whitened = X @ (directions[pulled].T / lengths[pulled])
 
     def scales(self) -> tuple[Array, Array]:
-        """Return a matrix that shortens the directions of an outstanding pull, and its inverse.
-
-        It is the identity if no pull stands out.
-        """
-        some = self.lengths[self.lengths > 0.0]
-        if len(some) == 0 or some.max() <= _OUTSTANDING * np.median(some):
-            return np.eye(len(self.directions)), np.eye(len(self.directions))
-        s = np.maximum(1.0, self.lengths / (_OUTSTANDING * np.median(some)))
+        """Return a matrix that shortens the directions of an outstanding pull, and its inverse."""
+        pulled = self.lengths[self.lengths > 0.0]
+        median = np.median(pulled) if len(pulled) else 1.0
+        s = np.maximum(1.0, self.lengths / (_OUTSTANDING * median))
         return (self.directions.T / s) @ self.directions, (self.directions.T * s) @ self.directions
 
     def __call__(self, P: Array) -> float:

@@ -62,10 +62,6 @@ class LSML(ComparisonLearner):
         Whether the gap is within `tol`.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Notes
     -----
@@ -185,29 +181,14 @@ class LSML(ComparisonLearner):
         near, far = which.reshape(-1, 2).T
         objective = ComparisonObjective(differences, near, far, float(self.gamma))
         L, value, gap, n_iter = objective.minimize(self.max_iter, self.tol)
-        if gap > self.tol:
-            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        return power(L @ L.T, 0.5) @ root.T, {
-            "objective_": max(0.0, value),
-            "optimality_gap_": gap,
-            "converged_": gap <= self.tol,
-            "n_iter_": max(1, n_iter),
-        }
+        return power(L @ L.T, 0.5) @ root.T, self._certified(max(0.0, value), gap, n_iter)
 
 
 class ComparisonObjective:
     """The objective as a function of a square factor L of the metric ``L L'``; the prior is 1.
 
-    Parameters
-    ----------
-    differences : ndarray of shape (n, m)
-        Differences of pairs of points.
-    near, far : ndarray of int of shape (k,)
-        The rows of the two differences of each comparison.
-    gamma : float
-        Weight of the comparisons.
-    weights : ndarray of shape (k,), optional
-        Share of each comparison in the cost; the same for all by default.
+    `differences` are those of pairs of points; `near` and `far` have the rows of the two of each
+    comparison, and `weights` its share of the cost, the same for all by default.
     """
 
     def __init__(

@@ -69,12 +69,6 @@ class MFDA(ClassicLearner):
         Whether the ratio stopped rising, within `tol`.
     n_iter_ : int
         Number of iterations.
-    history_ : dict of ndarray
-        "objective": the ratio in the whole space, and after each iteration. It never falls.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Notes
     -----
@@ -83,19 +77,15 @@ class MFDA(ClassicLearner):
     reach, again and again, is Newton's method for a convex function of :math:`\rho`: it rises
     to the global maximum, usually in about ten iterations.
 
-    Directions in which neither labeled points nor neighbors differ are left out. Of the others
-    the denominator may be zero in at least `n_components` (with few similar pairs and
-    ``alpha=0``, for example). The ratio is infinite there, and `W` is the part of them with the
-    largest numerator, as Xiang, Nie and Zhang (2008) propose for such ratios.
+    Where the denominator is zero in at least `n_components` directions (with few similar pairs
+    and ``alpha=0``, for example), the ratio is infinite, and `W` is the part of them with the
+    largest numerator, as Xiang, Nie and Zhang (2008) propose.
 
     The ratio and the automatic `alpha` are the paper's; half of the dimensions by default, the
-    ridge of the weights, and the rule for zero denominators are ours.
-
-    The fewer the columns, the larger the ratio. So the ratio cannot say how many to take:
-    choose the number by its use, for example in a grid search. With as many columns as
-    features the metric is the Euclidean one. With one fewer than there are classes, as in
-    Fisher's discriminant, it loses much of what separates many classes, since the columns are
-    not scaled by how well they separate them. Half of the dimensions avoids both.
+    ridge of the weights, and the rule for zero denominators are ours. The fewer the columns, the
+    larger the ratio: choose their number by its use, for example in a grid search. With as many
+    as features the metric is the Euclidean one; with one fewer than there are classes it loses
+    much of what separates many classes. Half of the dimensions avoids both.
 
     References
     ----------
@@ -113,9 +103,9 @@ class MFDA(ClassicLearner):
     >>> from seraph.classic import MFDA
     >>> X, y = load_wine(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> some = np.full(len(y), -1)
-    >>> some[::6] = y[::6]  # 30 labels, 148 unlabeled rows
-    >>> MFDA(n_components=2).fit(X, some).transform(X).shape
+    >>> partly = np.full(len(y), -1)
+    >>> partly[::6] = y[::6]  # 30 labels, 148 unlabeled rows
+    >>> MFDA(n_components=2).fit(X, partly).transform(X).shape
     (178, 2)
     """
 
@@ -158,7 +148,6 @@ class MFDA(ClassicLearner):
             "objective_": history[-1],
             "converged_": converged,
             "n_iter_": n_iter,
-            "history_": {"objective": np.array(history)},
         }
 
     def _scatters(self, Z: Array, labels: PairLabels, alpha: float) -> tuple[Array, Array]:
@@ -191,12 +180,6 @@ def reconstruction(X: Array, n_neighbors: int) -> csr_array:
     """Return weights that write each point as a mean of its neighbors.
 
     ``min_R ||x_i - sum_j R_ij x_j||^2 + ridge_i sum_j R_ij^2``, with ``sum_j R_ij = 1``
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> reconstruction(np.array([[0.0], [1.0], [2.0]]), 2).toarray()[1]
-    array([0.5, 0. , 0.5])
     """
     n, k = len(X), min(int(n_neighbors), len(X) - 1)
     neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
@@ -226,13 +209,6 @@ def trace_ratio(
     The two matrices are positive semi-definite, and their sum is positive definite. Stops where
     the ratio rises by no more than `tol`, relatively. Returns W, the ratio at the start and after
     each iteration, and whether it converged.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> W, history, converged = trace_ratio(np.diag([3.0, 1, 8]), np.diag([1.0, 1, 2]), d=2)
-    >>> history[-1]  # (3 + 8) / (1 + 2)
-    3.66...
     """
     with np.errstate(divide="ignore", over="ignore"):  # infinity is the right answer
         ratio = float(np.trace(numerator) / np.trace(denominator))

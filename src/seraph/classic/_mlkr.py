@@ -7,15 +7,15 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import RegressorTags, Tags, check_random_state, column_or_1d
+from sklearn.utils import RegressorTags, Tags, assert_all_finite, column_or_1d
 
-from .._points import principal_directions, to_memory
+from .._points import to_memory
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._distances import add_laplacian, neighbor_weights
 from ._lbfgs import lbfgs
 from ._learner import Learner, check_components
-from ._points import center_points
+from ._points import center_points, first_map
 
 
 class MLKR(Learner):
@@ -56,10 +56,6 @@ class MLKR(Learner):
         Whether L-BFGS stopped before `max_iter`.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     References
     ----------
@@ -113,42 +109,25 @@ class MLKR(Learner):
         return self._fit_points(X, points, partial(self._learn, points, targets))
 
     def _learn(self, points: Array, targets: Array) -> tuple[Array, dict[str, Any]]:
+        check_components(self.n_components, points.shape[1])
         Z = center_points(points)
         known = ~np.isnan(targets)
         error = _SquaredErrors(Z[known], targets[known])
-        found = lbfgs(
+        result = lbfgs(
             error,
-            self._start(Z),
+            first_map(self.init, Z, self.n_components, self.random_state),
             max_iter=self.max_iter,
             is_done=lambda P, value: False,
             ftol=float(self.tol),
         )
-        converged = found.nit < self.max_iter
+        converged = result.nit < self.max_iter
         if not converged:
-            self._warn_not_converged(f"{found.nit} iterations")
-        return found.x, {
-            "objective_": float(found.fun) * error.scale,
+            self._warn_not_converged(f"{result.nit} iterations")
+        return result.x, {
+            "objective_": float(result.fun) * error.scale,
             "converged_": converged,
-            "n_iter_": max(1, found.nit),
+            "n_iter_": max(1, result.nit),
         }
-
-    def _start(self, Z: Array) -> Array:
-        m = Z.shape[1]
-        check_components(self.n_components, m)
-        d = m if self.n_components is None else int(self.n_components)
-        if isinstance(self.init, np.ndarray):
-            if self.init.shape != (d, m):
-                raise ValueError(
-                    f"init must have the shape (n_components, n_features) = {(d, m)}; got "
-                    f"{self.init.shape}."
-                )
-            return self.init.astype(np.float64)
-        if self.init == "random":
-            return np.asarray(check_random_state(self.random_state).normal(size=(d, m)))
-        if self.init == "pca" and d < m:
-            directions = principal_directions(Z)[2][:d]
-            return np.vstack([directions, np.zeros((d - len(directions), m))])
-        return np.eye(d, m)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -186,19 +165,18 @@ def _targets(y: ArrayLike, n: int) -> Array:
             "of X, NaN where it is unknown."
         )
     try:
-        targets = column_or_1d(to_memory(y), warn=True).astype(np.float64)
+        targets = column_or_1d(to_memory(y), dtype=np.float64, warn=True)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"y must be a 1d array of numbers, one for each row of X; got {shown(y)}. For "
             "classes, use another learner, such as NCA."
         ) from error
+    assert_all_finite(targets, allow_nan=True, input_name="y")
     if len(targets) != n:
         raise ValueError(
-            f"y has {len(targets)} targets and X has {n} rows: give one number per row, NaN where "
-            "it is unknown."
+            f"y must hold one number for each of the {n} rows of X, NaN where it is unknown; got "
+            f"{len(targets)}."
         )
-    if np.isinf(targets).any():
-        raise ValueError("y contains infinity: give a finite number, or NaN where it is unknown.")
     known = targets[~np.isnan(targets)]
     if len(known) < 3 or np.ptp(known) == 0.0:
         raise ValueError(

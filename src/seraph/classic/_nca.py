@@ -12,7 +12,7 @@ from .._points import subtract_mean
 from .._utils._typing import Array
 from ._distances import neighbor_weights
 from ._learner import ClassLabelLearner, check_components
-from ._points import extend_map, project_to_span
+from ._points import extend_map, first_map, project_to_span
 
 # With tol=0, L-BFGS would go on until the squared steps that it divides by underflow to 0.
 _SMALLEST_TOL = 1e-100
@@ -46,8 +46,7 @@ class NCA(ClassLabelLearner):
     tol : float, default=1e-5
         Tolerance of L-BFGS.
     random_state : int, RandomState instance or None, default=None
-        Seed of ``init="random"``, and of the randomized decomposition that "pca" uses for
-        large data.
+        Seed of ``init="random"``; nothing else is random.
 
     Attributes
     ----------
@@ -59,10 +58,6 @@ class NCA(ClassLabelLearner):
         Whether L-BFGS stopped before `max_iter`.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     References
     ----------
@@ -101,32 +96,23 @@ class NCA(ClassLabelLearner):
         rows = np.flatnonzero(labels.codes >= 0)
         # scikit-learn computes distances from squares, which are inexact far from the origin.
         labeled = subtract_mean(self._labeled_points(points, labels, rows))
-        codes, start, basis = labels.codes[rows], self._start(labeled), None
-        if self.n_components is None and isinstance(start, str) and start == "identity":
-            # From there the map changes in the span of the points only.
+        codes, basis = labels.codes[rows], None
+        if self.n_components is None and isinstance(self.init, str) and self.init != "random":
+            # From the identity, the map changes in the span of the points only.
             labeled, basis = project_to_span(labeled)
-        found = NeighborhoodComponentsAnalysis(
-            n_components=self.n_components,
-            init=start,
+        nca = NeighborhoodComponentsAnalysis(
+            init=first_map(self.init, labeled, self.n_components, self.random_state),
             max_iter=self.max_iter,
             tol=max(self.tol, _SMALLEST_TOL),
-            random_state=self.random_state,
         ).fit(labeled, codes)
-        n_iter = found.n_iter_ - 1  # scikit-learn counts the first evaluation too
+        n_iter = nca.n_iter_ - 1  # scikit-learn counts the first evaluation too
         if n_iter >= self.max_iter:
             self._warn_not_converged(f"{n_iter} iterations")
-        return extend_map(found.components_, basis), {
-            "objective_": _expected_right(labeled @ found.components_.T, codes),
+        return extend_map(nca.components_, basis), {
+            "objective_": _expected_right(labeled @ nca.components_.T, codes),
             "converged_": n_iter < self.max_iter,
             "n_iter_": max(1, n_iter),
         }
-
-    def _start(self, labeled: Array) -> str | Array:
-        """Return the argument `init` for scikit-learn."""
-        if isinstance(self.init, str) and self.init == "pca":
-            n_principal = min(labeled.shape)
-            return "pca" if (self.n_components or n_principal) < n_principal else "identity"
-        return self.init
 
 
 def _expected_right(Z: Array, codes: Array) -> float:

@@ -36,38 +36,14 @@ _PARTNERS_PER_CLASS, _MOST_PARTNERS, _LEAST_SAMPLE = 8, 192, 100
 class PairSums:
     """Sums over the labeled pairs.
 
-    Its methods take arrays with a row for each point of a labeled pair, and for no
-    other: ``X[sums.rows]`` for all points X.
+    Its methods take arrays with a row for each point of a labeled pair, and for no other:
+    ``X[sums.rows]`` for all points X. `rows` has those of known class first, whose classes are
+    `codes`, then those in marked pairs only.
 
-    Parameters
-    ----------
-    labels : PairLabels
-        Labels of the pairs.
-    sampled : bool, default=False
-        Whether `laplacian` may estimate the sum over the pairs of many rows of known class from
-        a sample: each row with some others, always the same. Most of the noise of such a sum
-        comes from the rows, not from which of them are paired (Blom, 1976, on incomplete
-        U-statistics).
-
-    Attributes
-    ----------
-    rows : ndarray of int of shape (k,)
-        Row numbers of these points: those of known class first, then those in marked pairs only.
-    codes : ndarray of int of shape (c,)
-        Class codes of the first c of them; in order, unless there is a sample.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seraph._marks import PairLabels
-    >>> X = np.array([[0.0], [9.0], [1.0], [3.0]])
-    >>> sums = PairSums(PairLabels.make(4, y=[0, -1, 0, 1]))
-    >>> points = X[sums.rows]
-    >>> similar, dissimilar = sums.scatters(points)  # 1^2, and 2^2 + 3^2
-    >>> round(similar.item(), 9), round(dissimilar.item(), 9)
-    (1.0, 13.0)
-    >>> sums.laplacian(points, lambda d2, similar: (d2[~similar].sum(), 1.0 * ~similar))[0]
-    13.0
+    If it is `sampled`, `laplacian` estimates the sum over the pairs of many rows of known class
+    from a sample: each row with a few others, always the same. Most of the noise of such a sum
+    comes from the rows, not from which of them are paired (Blom, 1976, on incomplete
+    U-statistics).
     """
 
     def __init__(self, labels: PairLabels, *, sampled: bool = False) -> None:
@@ -121,9 +97,9 @@ class PairSums:
         value = 0.0
         for rows, columns in self._tiles:
             similar = self.codes[rows][..., np.newaxis] == self.codes[columns][..., np.newaxis, :]
-            here, W = term(squared_distances(Z[rows], Z[columns]), similar)
+            part, W = term(squared_distances(Z[rows], Z[columns]), similar)
             on_diagonal = rows is columns  # such a tile holds every pair twice
-            value += 0.5 * here if on_diagonal else here
+            value += 0.5 * part if on_diagonal else part
             product[rows] += W.sum(axis=-1)[..., np.newaxis] * Y[rows] - W @ Y[columns]
             if not on_diagonal:
                 W = np.swapaxes(W, -1, -2)

@@ -46,10 +46,6 @@ class RCA(ClassicLearner):
         points vary most compared with the chunks.
     n_chunks_ : int
         Number of chunks of at least two points.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Notes
     -----
@@ -109,16 +105,7 @@ class RCA(ClassicLearner):
 
 
 def chunks(labels: PairLabels) -> tuple[Array, int]:
-    """Return the chunk of each row, -1 for a row that is alone, and the number of chunks.
-
-    Examples
-    --------
-    >>> from seraph import Marks
-    >>> marks = Marks([[1, 2], [3, 4]], [1, -1], rows=6)
-    >>> labels = PairLabels.make(6, ["a", "a", None, None, None, "b"], marks)
-    >>> chunks(labels)
-    (array([ 0,  0,  0, -1, -1, -1]), 1)
-    """
+    """Return the chunk of each row, -1 for a row that is alone, and the number of chunks."""
     n = len(labels.codes)
     known = np.flatnonzero(labels.codes >= 0)
     alike = labels.pairs[labels.similar]

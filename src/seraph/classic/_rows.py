@@ -1,4 +1,4 @@
-"""Orders of rows: the rows of labeled pairs, class by class, or rows evenly spread."""
+"""Orders of rows: by the points alone, by class, or evenly spread."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from .._marks import PairLabels
+from .._points import exact_size, magnitude
 from .._utils._typing import Array
 
 # Its multiples modulo 1 have the lowest discrepancy (Weyl's sequence of the golden ratio).
@@ -17,14 +18,6 @@ def paired_rows(labels: PairLabels, known: Array) -> tuple[Array, Array]:
     """Return the rows of labeled pairs, and the marked pairs by their positions among them.
 
     The rows of known class come first, in the order of `known`.
-
-    Examples
-    --------
-    >>> from seraph import Marks
-    >>> labels = PairLabels.make(4, [-1, 0, -1, 1], Marks([[0, 1]], [1], rows=4))
-    >>> rows, pairs = paired_rows(labels, labels.rows_by_class)
-    >>> rows.tolist(), pairs.tolist()
-    ([1, 3, 0], [[2, 0]])
     """
     is_marked = np.zeros(len(labels.codes), dtype=bool)
     is_marked[labels.pairs] = True
@@ -36,29 +29,31 @@ def paired_rows(labels: PairLabels, known: Array) -> tuple[Array, Array]:
 
 
 def class_ranges(codes: Array) -> list[tuple[int, int]]:
-    """Return where each class begins and ends in the ordered `codes`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> class_ranges(np.array([0, 0, 0, 1, 2, 2]))
-    [(0, 3), (3, 4), (4, 6)]
-    """
+    """Return where each class begins and ends in the ordered `codes`."""
     changes = np.flatnonzero(codes[1:] != codes[:-1]) + 1
     return list(pairwise([0, *changes.tolist(), len(codes)]))
 
 
-def spread_rows(n: int, most: int | None = None) -> Array:
-    """Return a low-discrepancy order of `n` rows, or the first `most` of it.
+def row_order(points: Array, labels: PairLabels) -> Array:
+    """Return an order of the rows that follows from the points: nearest to the labeled mean first.
+
+    A learner that takes its rows in this order does not depend on the order in which they came.
+    More unlabeled rows do not change the order of the labeled ones.
+    """
+    known = labels.is_labeled if labels.is_labeled.any() else slice(None)  # triplets alone
+    apart = points.astype(np.float64) / exact_size(magnitude(points))
+    apart -= apart[known].mean(axis=0)
+    norms = np.einsum("ij,ij->i", apart, apart)
+    # Whole numbers have many equal norms, which rounding errors must not sort; a direction does.
+    direction = np.random.default_rng(0).normal(size=points.shape[1])
+    rounded = np.round(norms / (norms[known].mean() or 1.0), 9)
+    return np.lexsort((labels.codes, apart @ direction, rounded))
+
+
+def spread_rows(n: int) -> Array:
+    """Return a low-discrepancy order of `n` rows.
 
     The order is Weyl's sequence of the golden ratio. If the rows are sorted by class, every
     contiguous part of it is nearly stratified.
-
-    Examples
-    --------
-    >>> spread_rows(8).tolist(), spread_rows(1000, 4).tolist()
-    ([0, 5, 2, 7, 4, 1, 6, 3], [0, 618, 236, 854])
     """
-    if most is None or n <= most:
-        return np.argsort(np.arange(n) * _GOLDEN % 1.0)
-    return (np.arange(most) * _GOLDEN % 1.0 * n).astype(np.intp)
+    return np.argsort(np.arange(n) * _GOLDEN % 1.0)

@@ -90,10 +90,6 @@ class SCML(ComparisonLearner):
         Whether slow progress ended the fit before the gap was within `tol`.
     n_iter_ : int
         Number of iterations.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, where X has them.
 
     Notes
     -----
@@ -171,16 +167,16 @@ class SCML(ComparisonLearner):
         basis = local_directions(
             Z / unit, rows[:, 0], near, far, n_basis=n_basis, random_state=self.random_state
         )
-        P, found = compose(near, far, basis, float(self.beta), self.max_iter, self.tol)
-        if not found["n_directions_"]:
+        P, fitted = compose(near, far, basis, float(self.beta), self.max_iter, self.tol)
+        if not fitted["n_directions_"]:
             warn(
                 "The learned metric is zero (rank 0): SCML gives no direction any weight, and "
                 "every distance is 0. beta is too large for these comparisons; lower it."
             )
-        if not (found["converged_"] or found["stopped_early_"]):
-            progress = f"{found['n_iter_']} iterations, gap {found['optimality_gap_']:.1e}"
+        if not (fitted["converged_"] or fitted["stopped_early_"]):
+            progress = f"{fitted['n_iter_']} iterations, gap {fitted['optimality_gap_']:.1e}"
             self._warn_not_converged(progress)
-        return P / unit, found
+        return P / unit, fitted
 
 
 def in_mean_distances(Z: Array, rows: Array) -> tuple[Array, Array, float]:
@@ -218,21 +214,13 @@ def compose(
 def neighbor_triplets(
     points: Array, labels: PairLabels, n_neighbors: int, n_impostors: int
 ) -> Array:
-    """Combine, for each point, its nearest points known to be alike with those known to differ.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0], [1.0], [3.0], [7.0]])
-    >>> neighbor_triplets(X, PairLabels.make(4, y=[0, 0, 0, 1]), 1, 1).tolist()
-    [[0, 1, 3], [1, 0, 3], [2, 1, 3]]
-    """
+    """Combine, for each point, its nearest points known to be alike with those known to differ."""
     alike, unlike = [labels.pairs[labels.similar]], [labels.pairs[~labels.similar]]
     alike.append(alike[0][:, ::-1])
     unlike.append(unlike[0][:, ::-1])
-    for _, own, near, far in nearest_by_class(points, labels.codes, n_neighbors, n_impostors):
-        alike.append(np.column_stack([np.repeat(own, near.shape[1]), near.ravel()]))
-        unlike.append(np.column_stack([np.repeat(own, far.shape[1]), far.ravel()]))
+    for _, rows, near, far in nearest_by_class(points, labels.codes, n_neighbors, n_impostors):
+        alike.append(np.column_stack([np.repeat(rows, near.shape[1]), near.ravel()]))
+        unlike.append(np.column_stack([np.repeat(rows, far.shape[1]), far.ravel()]))
     near_of = _nearest_partners(points, np.vstack(alike), n_neighbors)
     far_of = _nearest_partners(points, np.vstack(unlike), n_impostors)
     triplets = [np.empty((0, 3), dtype=np.intp)]
@@ -274,9 +262,9 @@ def local_directions(
         best: Array = vectors[:, ::-1][:, :d].T
         return best / np.linalg.norm(best, axis=1, keepdims=True)
 
-    found = [discriminants(np.arange(len(near)), m)]
+    parts = [discriminants(np.arange(len(near)), m)]
     if n_basis <= m:
-        return found[0][:n_basis]
+        return parts[0][:n_basis]
     rows, owner = np.unique(anchors, return_inverse=True)
     centers, d = Z[rows], min(_PER_REGION, m)
     n_centers = -(-(n_basis - m) // (d * len(_REGIONS)))
@@ -292,8 +280,8 @@ def local_directions(
     for region in nearest.kneighbors(centers, return_distance=False):
         for size in _REGIONS:
             members = np.concatenate([triplets_of[row] for row in region[:size]])
-            found.append(discriminants(members, d))
-    return np.vstack(found)[:n_basis]
+            parts.append(discriminants(members, d))
+    return np.vstack(parts)[:n_basis]
 
 
 class _At(NamedTuple):
@@ -335,17 +323,12 @@ class Hinges:
         weights, n_iter = np.zeros(self.differences.shape[1]), 0
         best, best_weights = self.at(weights, _WIDTHS[0]), weights
         for width in _WIDTHS:
-            found, before = self.at(weights, width), best.exact
-            if found.gap > tol:
-                weights, found, more = self._descend(
-                    weights, width, max_iter - n_iter, tol, progress
-                )
-                n_iter += more
-            if found.gap <= tol:
-                return weights, found.exact, found.gap, n_iter
-            if found.exact < best.exact:
-                best, best_weights = found, weights
-            if n_iter >= max_iter or before - best.exact < progress:
+            before = best.exact
+            weights, at, n_steps = self._descend(weights, width, max_iter - n_iter, tol, progress)
+            n_iter += n_steps
+            if at.gap <= tol or at.exact < before:
+                best, best_weights = at, weights
+            if at.gap <= tol or n_iter >= max_iter or before - best.exact < progress:
                 break
         return best_weights, best.exact, best.gap, n_iter
 
@@ -353,14 +336,16 @@ class Hinges:
         self, first: Array, width: float, max_iter: int, tol: float, progress: float
     ) -> tuple[Array, _At, int]:
         """Minimize the smoothed objective; return the weights, their worth, and iterations."""
-        last: _At
+        last = self.at(first, width)
+        if last.gap <= tol:
+            return first, last, 0
 
         def objective(weights: Array) -> tuple[float, Array]:
             nonlocal last
             last = self.at(weights, width)
             return last.smoothed, last.gradient
 
-        found = lbfgs(
+        result = lbfgs(
             objective,
             first,
             max_iter=max_iter,
@@ -368,4 +353,4 @@ class Hinges:
             ftol=max(progress, _PROGRESS),
             nonnegative=True,
         )
-        return found.x, self.at(found.x, width), int(found.nit)
+        return result.x, self.at(result.x, width), int(result.nit)

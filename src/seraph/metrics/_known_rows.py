@@ -14,6 +14,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import _num_samples
 
 from .._marks import read_classes
+from .._utils._typing import Array
 from .._utils._validation import check_rows_by_number, shown
 
 Scorer = Callable[..., float]
@@ -52,18 +53,25 @@ def known_rows_scorer(scoring: str | Scorer) -> Scorer:
     >>> bool(scores.mean() > 0.9)
     True
     """
-    if not isinstance(scoring, str) and not callable(scoring):
-        raise ValueError(
-            'scoring must be the name of a scorer, such as "accuracy", or a scorer; got '
-            f"{shown(scoring)}."
-        )
     try:
         return _KnownRowsScorer(get_scorer(scoring))
-    except ValueError:
+    except ValueError:  # InvalidParameterError is one
         raise ValueError(
-            f'scoring must be the name of a scorer, such as "accuracy"; got {shown(scoring)}. '
-            "sklearn.metrics.get_scorer_names() lists the names."
+            'scoring must be a scorer, or the name of one, such as "accuracy"; got '
+            f"{shown(scoring)}. sklearn.metrics.get_scorer_names() lists the names."
         ) from None
+
+
+def labels_to_score(y: ArrayLike, n: int) -> tuple[Array, Array]:
+    """Return the labels of `n` rows, and which are known; refuse them if none is."""
+    labels, known = read_classes(y, n)
+    if not known.any():
+        raise ValueError(
+            f"None of the {n} rows has a label (-1, NaN and None mean unlabeled): there is "
+            "nothing to score. For cross-validation, pass cv=seraph.MarksKFold(), whose test sets "
+            "have labeled rows."
+        )
+    return labels, known
 
 
 @dataclass(frozen=True)
@@ -74,14 +82,8 @@ class _KnownRowsScorer:
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, **params: Any) -> float:
         check_rows_by_number(X)
-        labels, is_known = read_classes(y, _num_samples(X))
+        labels, is_known = labels_to_score(y, _num_samples(X))
         known = np.flatnonzero(is_known)
-        if not len(known):
-            raise ValueError(
-                f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabeled): "
-                "there is nothing to score. Use cv=seraph.MarksKFold(), whose test sets have "
-                "labeled rows."
-            )
         truth = labels[known]
         if truth.dtype.kind == "O":  # perhaps only because some labels are missing
             truth = np.array(truth.tolist())

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._marks import Marks, PairLabels
+from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._warnings import warn
-from ._classes import ClassDistances
-from ._ordered import Counts, ordered_counts, pair_chunks
-from ._tiles import SquaredDistances, check_mapped, in_range
+from ._points import check_mapped
+
+# Distances of pairs, from the numbers of their first and of their second rows.
+Gaps = Callable[[Array, Array], Array]
+# Most pairs of one kind; those of more are sampled. Pairs whose points are in memory at a time.
+_MOST_PAIRS, _CHUNK = 2**21, 2**16
 
 
 def pair_auc(
@@ -22,13 +26,11 @@ def pair_auc(
     *,
     marks: Marks | None = None,
 ) -> float:
-    """Compute the area under the ROC curve of the distance, over all labeled pairs.
+    """Compute the area under the ROC curve of the distance, over the labeled pairs.
 
     This is the probability that a random similar pair is closer than a random dissimilar one; a
-    tie counts half. All pairs count, for any number of points: distances are sorted in parts, and
-    recomputed for each part. Whole numbers tie where their distances are equal in exact
-    arithmetic, other points where squared distances are within 2**-44 of each other
-    (see ``help(seraph.metrics)``).
+    tie counts half. All pairs count, up to 2 million of each kind (some 2,000 labeled rows); above
+    that, a random sample of this many, the same one each time.
 
     Parameters
     ----------
@@ -55,32 +57,46 @@ def pair_auc(
     0.0
     """
     points = check_mapped(Z)
-    labels = PairLabels.of(Z, len(points), y, marks)
-    return _auc(SquaredDistances(*in_range(points)), labels)
+    return _auc(_squared(points), PairLabels.of(Z, len(points), y, marks))
 
 
 def score_of_distances(Z: Array, labels: PairLabels) -> float:
     """Compute the score of a distance: the same, or 0.5 if no pairs can be compared."""
-    return _score(SquaredDistances(*in_range(Z)), labels)
+    return _score(_squared(Z), labels)
 
 
 def score_of_classes(chances: Array, labels: PairLabels) -> float:
     """Compute the same where the distance is the probability that two classes differ."""
-    return _score(ClassDistances(chances), labels)
+    return _score(lambda a, b: 1.0 - np.einsum("kc,kc->k", chances[a], chances[b]), labels)
 
 
 def labels_to_score(
     X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None
 ) -> PairLabels:
     """Check the labels of the `n` rows of `X`; a fold may have none, but some must be passed."""
-    return PairLabels.of(X, n, y, marks, required=y is None and marks is None)
+    if y is None and marks is None:
+        raise ValueError(
+            "There is nothing to score by: score requires y to be passed, but the target y is "
+            "None, and so is marks. In cross-validation, pass marks in the place of y: "
+            "cross_validate(model, X, marks, cv=MarksKFold()). As params they reach a score only "
+            "after sklearn.set_config(enable_metadata_routing=True)."
+        )
+    return PairLabels.of(X, n, y, marks, required=False)
 
 
-def _score(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> float:
+def _squared(Z: Array) -> Gaps:
+    def gaps(first: Array, second: Array) -> Array:
+        difference = Z[first] - Z[second]
+        return np.asarray(np.einsum("kr,kr->k", difference, difference))
+
+    return gaps
+
+
+def _score(gaps: Gaps, labels: PairLabels) -> float:
     # An error would end as a score of NaN, and a search would take its first candidate. The same
     # value for all candidates lets the other folds decide.
     if labels.n_similar and labels.n_dissimilar:
-        return _auc(d2, labels)
+        return _auc(gaps, labels)
     warn(
         "The rows to score have no similar pairs, or no dissimilar ones, so they cannot tell how "
         "good the distance is: they score 0.5, as chance does. For cross-validation and searches, "
@@ -89,13 +105,11 @@ def _score(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> float:
     return 0.5
 
 
-def _auc(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> float:
-    below, area = 0.0, 0.0
-    for counts in _count_pairs(d2, labels):
-        closer = below + np.cumsum(counts.similar) - 0.5 * counts.similar
-        area += float(closer @ counts.dissimilar)
-        below += float(counts.similar.sum())
-    return area / (labels.n_similar * labels.n_dissimilar)
+def _auc(gaps: Gaps, labels: PairLabels) -> float:
+    similar, dissimilar = _ordered(gaps, labels)
+    closer = np.searchsorted(similar, dissimilar, "left")
+    not_farther = np.searchsorted(similar, dissimilar, "right")
+    return float(np.mean(closer + not_farther) / (2 * len(similar)))
 
 
 def equal_error_rate(
@@ -108,7 +122,7 @@ def equal_error_rate(
 
     Pairs at the threshold or below count as alike. So some dissimilar pairs are accepted, and some
     similar ones rejected. The equal error rate is the share at which both are the same, by linear
-    interpolation between the two points of the ROC curve where they cross. Ties are those of
+    interpolation between the two points of the ROC curve where they cross. The pairs are those of
     `pair_auc`.
 
     Parameters
@@ -129,26 +143,53 @@ def equal_error_rate(
     """
     points = check_mapped(Z)
     labels = PairLabels.of(Z, len(points), y, marks)
-    accepted, rejected = 0.0, 1.0
-    for counts in _count_pairs(SquaredDistances(*in_range(points)), labels):
-        accepts = accepted + np.cumsum(counts.dissimilar) / labels.n_dissimilar
-        rejects = rejected - np.cumsum(counts.similar) / labels.n_similar
-        crossed = np.flatnonzero(accepts >= rejects)
-        if len(crossed):
-            at = int(crossed[0])
-            if at:
-                accepted, rejected = float(accepts[at - 1]), float(rejects[at - 1])
-            before, after = rejected - accepted, float(accepts[at] - rejects[at])
-            return accepted + before / (before + after) * (float(accepts[at]) - accepted)
-        accepted, rejected = float(accepts[-1]), float(rejects[-1])
-    return 0.5 * (accepted + rejected)  # only rounding keeps the ends, 1 and 0, from crossing
+    kinds = _ordered(_squared(points), labels)
+    thresholds = np.unique(np.concatenate([[-1.0], *kinds]))
+    recall, accepted = (np.searchsorted(d, thresholds, "right") / len(d) for d in kinds)
+    excess = accepted + recall - 1.0  # dissimilar pairs accepted, less similar ones rejected
+    at = int(np.argmax(excess >= 0.0))
+    step = -excess[at - 1] / (excess[at] - excess[at - 1])
+    return float(accepted[at - 1] + step * (accepted[at] - accepted[at - 1]))
 
 
-def _count_pairs(d2: SquaredDistances | ClassDistances, labels: PairLabels) -> Iterator[Counts]:
-    """Check that there are pairs of both kinds, and count them at each distance."""
+def _ordered(gaps: Gaps, labels: PairLabels) -> tuple[Array, Array]:
+    """Return the distances of the similar and of the dissimilar pairs, in ascending order."""
     if not (labels.n_similar and labels.n_dissimilar):
         raise ValueError(
             "Pairs of both kinds are needed to judge a distance; got "
             f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs."
         )
-    return ordered_counts(pair_chunks(d2, labels), labels.n_labeled, d2.tie)
+
+    def distances(similar: bool) -> Array:
+        pairs = pairs_of_kind(labels, similar=similar)
+        parts = [gaps(*pairs[part].T) for part in row_slices(len(pairs), _CHUNK)]
+        return np.sort(np.concatenate(parts))
+
+    return distances(similar=True), distances(similar=False)
+
+
+def pairs_of_kind(labels: PairLabels, *, similar: bool, most: int = _MOST_PAIRS) -> Array:
+    """Return the similar or the dissimilar pairs; a sample of `most` of them if there are more.
+
+    Examples
+    --------
+    >>> labels = PairLabels.make(4, ["a", "a", "b", None], Marks([[2, 3]], [-1], rows=4))
+    >>> pairs_of_kind(labels, similar=False).tolist()
+    [[2, 3], [0, 2], [1, 2]]
+    """
+    marked = labels.pairs[labels.similar == similar]
+    # Pairs are numbered: those that are marked, then each row with later ones in order of class.
+    rows = labels.rows_by_class
+    class_ends = np.searchsorted(labels.codes[rows], labels.codes[rows], side="right")
+    begins = np.arange(1, len(rows) + 1) if similar else class_ends
+    ends = class_ends if similar else np.full(len(rows), len(rows))
+    last = len(marked) + np.cumsum(ends - begins)
+    total = len(marked) + labels.implied[0 if similar else 1]
+    numbers = np.arange(min(total, most))
+    if total > most:
+        numbers = np.sort(np.random.default_rng(0).integers(total, size=most))
+    is_marked = numbers < len(marked)
+    implied = numbers[~is_marked]
+    first = np.searchsorted(last, implied, side="right")
+    second = implied - last[first] + ends[first]
+    return np.concatenate([marked[numbers[is_marked]], rows[np.column_stack([first, second])]])

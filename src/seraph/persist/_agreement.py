@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -13,16 +13,16 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_array
 
 from .._decide._classifier import MetricClassifier
+from .._utils._tiles import row_slices, spaced
 from .._utils._typing import Array
 from .._utils._validation import in_short, shown
 from ._steps import last_step
-from ._tables import column_names, selected_columns, text_columns, text_of
+from ._tables import column_names, text_columns, text_of, used_columns
 
 # Differences that rounding explains, relative to the largest number that the model returns.
 _TOLERANCES = {"float32": 1e-3, "float64": 1e-4}
-# Rows that are compared at once; rows that get holes, and the share of the holes.
+# Rows that are compared at once; rows that are compared with missing numbers, and their share.
 _ROWS, _HOLED, _HOLES = 10_000, 300, 0.2
-_NEW_TEXT = "never seen before"
 _CAUSES = {
     "KNNImputer": "Neighbors at equal distances have no order, and a row without any number has "
     "none: use SimpleImputer.",
@@ -31,14 +31,16 @@ _CAUSES = {
 }
 
 
-def check_agreement(model: BaseEstimator, graph: Any, X: Any, dtype: np.dtype[Any]) -> None:
+def check_agreement(
+    model: BaseEstimator, graph: Any, X: Any, raw: Mapping[str, Array], dtype: np.dtype[Any]
+) -> None:
     """Raise an error that names likely causes if `graph` and `model` give different results.
 
-    Both get every row of `X`, some of them once more with missing numbers and with new and
-    missing text if the model takes those.
+    Both get every row of `X`, and some of them once more with missing numbers if the model takes
+    those. `raw` has, by name, the cells of text columns as the graph gets them.
     """
-    for rows in _tables_like(model, X, dtype):
-        if not (words := _difference(model, graph, rows, dtype)):
+    for table, cells in _tables_like(model, X, raw, dtype):
+        if not (difference := _difference(model, graph, table, cells, dtype)):
             continue
         steps = {type(step).__name__ for step in model.get_params().values()}
         likely = [f"{name}: {cause}" for name, cause in _CAUSES.items() if name in steps]
@@ -46,65 +48,58 @@ def check_agreement(model: BaseEstimator, graph: Any, X: Any, dtype: np.dtype[An
         if dtype.name == "float32":
             advice += ' Or try dtype="float64".'
         raise ValueError(
-            f"The graph of this {type(model).__name__} differs from the model in {words}. It is "
-            f"not returned. {advice}"
+            f"The graph of this {type(model).__name__} differs from the model in {difference}. "
+            f"It is not returned. {advice}"
         )
 
 
-def _tables_like(model: Any, X: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
-    """Yield `X` as the graph gets it, and some of its rows with holes and new text."""
+def _tables_like(
+    model: Any, X: Any, raw: Mapping[str, Array], dtype: np.dtype[Any]
+) -> Iterator[tuple[Any, dict[str, Array]]]:
+    """Yield `X` as the graph gets it, and some of its rows with missing numbers."""
     if column_names(model):
-        table, text = _as_table(model, X, dtype), list(text_columns(model))
+        table = _as_frame(model, X, dtype)
     else:
         X = X.toarray() if sparse.issparse(X) else X
         table = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X")
-        table, text = _rounded(table, dtype), []
+        table = _rounded(table, dtype)
     if table.shape[1] != model.n_features_in_:
         raise ValueError(
             f"X has {table.shape[1]} columns, but the model was fitted on {model.n_features_in_}: "
             "pass the table that it was fitted on, to compare the graph with the model."
         )
     _ask(model, table[:1])  # the model itself reports an error in X
-    for start in range(0, len(table), _ROWS):
-        yield table[start : start + _ROWS]
-    few = table[:: -(-len(table) // _HOLED)]
-    rng = np.random.default_rng(0)
-    if not text:
-        changed = [few.mask(_holes(few, rng)) if hasattr(few, "mask") else _make_holes(few, rng)]
+    for rows in row_slices(len(table), _ROWS):
+        yield table[rows], {name: cells[rows] for name, cells in raw.items()}
+    rows = spaced(len(table), _HOLED)
+    holes = np.random.default_rng(0).random(table[rows].shape) < _HOLES
+    if column_names(model):
+        holes &= ~np.isin(column_names(model), [*text_columns(model)])
+        holed = table[rows].mask(holes)
     else:
-        numbers = [name for name in few if name not in text]
-        changed = [few.assign(**few[numbers].mask(_holes(few[numbers], rng)))] if numbers else []
-        for name in text:
-            changed.append(few.assign(**{name: _NEW_TEXT}))
-            if not (table[name] == "").any():  # otherwise it stands for itself
-                changed.append(few.assign(**{name: few[name].mask(few[name] == few[name])}))
-    for rows in changed:
-        try:
-            _ask(model, rows)
-        except ValueError:  # the model does not take such rows
-            continue
-        yield rows
+        holed = np.where(holes, np.nan, table[rows])
+    try:
+        _ask(model, holed)
+    except ValueError:  # the model does not take missing numbers
+        return
+    yield holed, {name: cells[rows] for name, cells in raw.items()}
 
 
-def _as_table(model: Any, X: Any, dtype: np.dtype[Any]) -> Any:
+def _as_frame(model: Any, X: Any, dtype: np.dtype[Any]) -> Any:
     """Return a data frame of numbers, rounded to `dtype`, and of text."""
-    pd = import_module("pandas")
-    names, text = column_names(model), text_columns(model)
-    used = {name for _, columns in selected_columns(model) for name in columns} or set(names)
+    names, text, used = column_names(model), text_columns(model), used_columns(model)
     if not set(names) <= set(getattr(X, "columns", ())):
         raise ValueError(
             "X must be a data frame with the columns that the model was fitted on: "
             f"{shown(names)}."
         )
-    columns = {}
+    frame = import_module("pandas").DataFrame({name: X[name] for name in names})
     for name in names:
-        values = pd.Series(X[name]).reset_index(drop=True)
         if name in text:
-            values = values.astype(object)
+            frame[name] = frame[name].astype(object)
         elif name in used:
-            values = _rounded(values.to_numpy(np.float64), dtype)
-        columns[name] = values
-    return pd.DataFrame(columns)
+            frame[name] = _rounded(frame[name].to_numpy(np.float64), dtype)
+    return frame.reset_index(drop=True)
 
 
 def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
@@ -116,37 +111,28 @@ def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
     return rounded
 
 
-def _holes(rows: Any, rng: np.random.Generator) -> Array:
-    """Choose cells to leave out, but never all of a row."""
-    holes = rng.random(rows.shape) < _HOLES
-    holes[np.arange(len(rows)), rng.integers(rows.shape[1], size=len(rows))] = rows.shape[1] == 1
-    return holes
-
-
-def _make_holes(rows: Array, rng: np.random.Generator) -> Array:
-    return np.where(_holes(rows, rng), np.nan, rows)
-
-
 def _ask(model: Any, rows: Any) -> list[Array]:
     """Return the results that the graph of a model should have."""
+    names = ["transform" if hasattr(model, "transform") else "predict"]
+    if is_classifier(model):
+        names = [name for name in ("predict", "predict_proba") if hasattr(model, name)]
+        if isinstance(last_step(model), MetricClassifier):
+            names.append("transform")
     with warnings.catch_warnings():
         # The model may know the names of its features, and warns of new categories.
         warnings.simplefilter("ignore")
-        if is_classifier(model):
-            names = [n for n in ("predict", "predict_proba") if hasattr(model, n)]
-            if isinstance(last_step(model), MetricClassifier):
-                names.append("transform")
-        else:
-            names = ["transform" if hasattr(model, "transform") else "predict"]
-        found = [getattr(model, name)(rows) for name in names]
-    return [a.toarray() if sparse.issparse(a) else np.asarray(a) for a in found]
+        answers = [getattr(model, name)(rows) for name in names]
+    return [a.toarray() if sparse.issparse(a) else np.asarray(a) for a in answers]
 
 
-def _difference(model: Any, graph: Any, rows: Any, dtype: np.dtype[Any]) -> str:
+def _difference(
+    model: Any, graph: Any, rows: Any, cells: dict[str, Array], dtype: np.dtype[Any]
+) -> str:
     """Say where a graph differs from its model; empty if it does not."""
-    expected = _ask(model, rows)
+    expected, inputs = _ask(model, rows), _inputs(rows, cells, dtype)
     try:
-        outputs = _run(graph, _inputs(rows, dtype))
+        session = _session(graph)
+        outputs = session.run(None, {one.name: inputs[one.name] for one in session.get_inputs()})
     except Exception as error:  # of onnxruntime, which has several kinds
         return in_short(f"onnxruntime cannot run it, {error}".rstrip("."))
     # A classifier returns classes first; a clustering returns them before the map.
@@ -156,43 +142,34 @@ def _difference(model: Any, graph: Any, rows: Any, dtype: np.dtype[Any]) -> str:
         if answer.dtype.kind != "f":
             wrong = answer != output
         else:
-            size = np.nanmax(np.abs(answer), initial=0.0)
-            with np.errstate(invalid="ignore"):
-                near = np.abs(output - answer) <= _TOLERANCES[dtype.name] * size
-            wrong = ~(near | (np.isnan(answer) & np.isnan(output)))
+            atol = _TOLERANCES[dtype.name] * np.nanmax(np.abs(answer), initial=0.0)
+            wrong = ~np.isclose(output, answer, rtol=0.0, atol=atol, equal_nan=True)
         wrong = wrong.reshape(len(rows), -1).any(axis=1)
         if wrong.any():
-            place = int(np.flatnonzero(wrong)[0])
-            row = np.asarray(rows)[place].tolist()
+            row = np.asarray(rows)[int(np.argmax(wrong))].tolist()
             return f"{wrong.sum()} of {len(rows)} rows, such as {shown(row)}"
     return ""
 
 
-def _inputs(rows: Any, dtype: np.dtype[Any]) -> dict[str, Array]:
+def _inputs(rows: Any, cells: dict[str, Array], dtype: np.dtype[Any]) -> dict[str, Array]:
     """Return rows as a graph takes them: as a whole, or each column by its name."""
-    columns = {str(name): rows[[name]].to_numpy() for name in getattr(rows, "columns", ())}
-    columns = columns or {"X": rows}
-    for name, values in columns.items():
+    if not hasattr(rows, "columns"):
+        return {"X": rows.astype(dtype)}
+    inputs = {}
+    for name in rows.columns:
+        values = cells.get(name, rows[name].to_numpy())
         if values.dtype.kind in "biuf":
-            columns[name] = values.astype(dtype)
+            inputs[name] = values.astype(dtype)[:, np.newaxis]
         else:
-            texts = np.array([text_of(value) for value in values.flat], dtype=object)
-            columns[name] = texts.reshape(values.shape)
-    return columns
+            texts = [[text_of(value)] for value in values]
+            inputs[name] = np.array(texts, dtype=object).reshape(-1, 1)
+    return inputs
 
 
-def _run(graph: Any, inputs: dict[str, Array]) -> list[Any]:
-    """Run a graph by onnxruntime, or without it by the evaluator that comes with onnx."""
-    try:
-        runtime = import_module("onnxruntime")
-    except ImportError:
-        session = import_module("onnx.reference").ReferenceEvaluator(graph)
-    else:
-        options = runtime.SessionOptions()
-        options.log_severity_level = 4  # an error is raised, too
-        session = runtime.InferenceSession(
-            graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
-    wanted = {value.name: inputs[value.name] for value in graph.graph.input}
-    outputs: list[Any] = session.run(None, wanted)
-    return outputs
+def _session(graph: Any) -> Any:
+    runtime = import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4  # an error is raised, too
+    return runtime.InferenceSession(
+        graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )

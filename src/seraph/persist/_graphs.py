@@ -20,10 +20,11 @@ from sklearn.preprocessing import OneHotEncoder
 
 from .._learner import map_points
 from .._utils._typing import Array
+from .._utils._validation import shown
 from ._tables import MISSING_TEXT, text_of
 
 # Kernels that a few ONNX operators can compute.
-KERNELS = ("linear", "poly", "rbf")
+_KERNELS = ("linear", "poly", "rbf")
 
 CLASSIFIER = "SeraphMetricClassifier"
 
@@ -46,6 +47,11 @@ def convert_linear(scope: Any, operator: Any, container: Any) -> None:
     """Write the graph of ``X @ components_.T``."""
     op = _operators(container)
     learner, X = operator.raw_operator, operator.inputs[0]
+    if learner._n_features_out == 0:
+        raise ValueError(
+            f"this {type(learner).__name__} has learned a metric of rank 0, so its graph would "
+            "be empty. Lower lam or add labels, and fit it again."
+        )
     P = learner.components_.astype(_dtype(X))
     mapped = op("MatMul", X, P.T.copy(), output_names=operator.outputs)
     mapped.add_to(scope, container)
@@ -55,6 +61,11 @@ def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
     """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it."""
     op = _operators(container)
     learner, X = operator.raw_operator, operator.inputs[0]
+    if learner.pca_.kernel not in _KERNELS:
+        raise ValueError(
+            f"no ONNX graph exists for a KernelSERAPH with kernel={shown(learner.pca_.kernel)}. "
+            f"Fit it with one of {', '.join(_KERNELS)}."
+        )
     offset, slopes = _affine(learner.pca_)
     points = op("Cast", X, to=_proto(np.float64))
     values = op("Sub", _kernel_values(op, learner.pca_, points), offset)
@@ -115,13 +126,13 @@ def parse_classifier(
 def classifier_shapes(operator: Any) -> None:
     """Tell skl2onnx the types and shapes of classes, probabilities and coordinates."""
     types = import_module("skl2onnx.common.data_types")
-    given = operator.inputs[0].type
+    numbers = operator.inputs[0].type
     classes = onnx_classes(operator.raw_operator.classes_)
     kind = types.StringTensorType if classes.dtype.kind == "U" else types.Int64TensorType
-    n = given.shape[0]
+    n = numbers.shape[0]
     operator.outputs[0].type = kind([n])
-    operator.outputs[1].type = type(given)([n, len(classes)])
-    operator.outputs[2].type = type(given)([n, operator.raw_operator.points_.shape[1]])
+    operator.outputs[1].type = type(numbers)([n, len(classes)])
+    operator.outputs[2].type = type(numbers)([n, operator.raw_operator.points_.shape[1]])
 
 
 def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
@@ -171,19 +182,13 @@ def _votes(op: Make, model: Any, Z: Any) -> Any:
 
 
 def onnx_classes(classes: Array) -> Array:
-    """Convert class labels to a type that ONNX supports: integers or text.
-
-    Raises
-    ------
-    ValueError
-        If a label is neither a whole number of 64 bits nor text.
-    """
+    """Convert class labels to a type that ONNX supports: integers or text."""
     if all(isinstance(label, str) for label in classes.tolist()):
         return classes.astype(str)
     if classes.dtype.kind in "biuf":
         with np.errstate(invalid="ignore"):
             numbers = classes.astype(np.int64)
-        if np.array_equal(numbers, classes) and not np.any((numbers < 0) != (classes < 0)):
+        if np.array_equal(numbers, classes):
             return numbers
     raise ValueError(
         "ONNX graphs return classes as text or as whole numbers of 64 bits; the classes are "

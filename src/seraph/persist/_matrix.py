@@ -14,21 +14,22 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler, normalize
-from sklearn.utils import check_array
+from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils.validation import _num_samples
 
-from .._columns._preparer import unfold as unfold_preparer
 from .._learner import MahalanobisLearner
 from .._utils._directions import needs_unit_length
 from .._utils._eigen import eigh, svd
-from .._utils._files import write_whole
 from .._utils._optional import optional_module
-from .._utils._validation import as_numbers, shown
+from .._utils._tiles import spaced
+from .._utils._validation import as_numbers, check_number, shown
 from .._utils._version import __version__
 from ..classic import Euclidean
-from ._model_files import checked_path
+from ..tables._preparer import unfold as unfold_preparer
 from ._onnx import to_onnx
-from ._steps import check_fitted_model, checked_dtype, flat_steps
+from ._steps import check_export, flat_steps
 from ._tables import read_columns
+from ._write import write_whole
 
 KINDS = (".npy", ".safetensors", ".onnx")
 # Rows that decide which directions are kept.
@@ -90,9 +91,8 @@ def to_matrix(
     >>> bool(np.isclose(apart, learner.pair_distance([[0, 1]], X)[0]))
     True
     """
-    check_fitted_model(model)
-    dtype = checked_dtype(dtype)
-    X, model = read_columns(model, X), unfold_preparer(model)[1]
+    dtype = check_export(model, dtype)
+    X, model = read_columns(model, X)[0], unfold_preparer(model)[1]
     steps, unit_length = flat_steps(model), needs_unit_length(model)
     if unit_length and steps[0].norm != "l2":
         raise ValueError(
@@ -124,7 +124,7 @@ def export(
 ) -> Path:
     """Write the learned map to a file that other programs read: a matrix, or an ONNX graph.
 
-    The file appears whole or not at all.
+    The file is written atomically.
 
     Parameters
     ----------
@@ -154,12 +154,10 @@ def export(
     ...     np.load(path).shape
     (3, 2)
     """
-    path = checked_path(path)
+    path = Path(path)
     kind = path.suffix.lower()
     if kind not in KINDS:
         raise ValueError(f"{path}: the name must end in {', '.join(KINDS[:-1])} or {KINDS[-1]}.")
-    if not path.parent.is_dir():
-        raise ValueError(f"Cannot write {path.name}: there is no folder {path.parent}.")
     if kind == ".onnx":
         if X is None:
             raise ValueError(
@@ -210,29 +208,21 @@ def _linear_part(step: Any, width: int) -> Any:
 
 def _not_linear(step: Any) -> ValueError:
     return ValueError(
-        f"{type(step).__name__} is no linear map, so the model is not one matrix: map the points "
-        "with transform, or write an ONNX graph, to a name that ends in .onnx."
+        f"{type(step).__name__} is not a linear map, so the model is not one matrix: map the "
+        "points with transform, or write an ONNX graph, to a name that ends in .onnx."
     )
 
 
 def _keep_leading(parts: list[Any], n_components: int, X: ArrayLike | None, model: Any) -> Any:
     """Return the first principal components of the mapped points, as columns."""
-    whole = isinstance(n_components, int | np.integer) and not isinstance(n_components, bool)
     rank = min(model.n_features_in_, parts[-1].shape[1])
-    if not whole or not 1 <= n_components <= rank:
-        raise ValueError(
-            f"n_components must be a whole number from 1 to {rank}, the rank of the metric; "
-            f"got {shown(n_components)}."
-        )
+    check_number("n_components", n_components, low=1, high=rank, integer=True)
     if X is None:
         raise ValueError(
             "n_components needs X: some of your vectors, which decide the directions to keep."
         )
     with as_numbers("X", X):
-        if len(getattr(X, "shape", ())) != 2:
-            X = check_array(X, dtype=np.float64, input_name="X")
-        step = max(-(-np.shape(X)[0] // _ROWS), 1)
-        rows = X.iloc[::step] if hasattr(X, "iloc") else np.asanyarray(X)[::step]
+        rows = _safe_indexing(X, spaced(_num_samples(X), _ROWS))
         points = check_array(rows, dtype=np.float64, ensure_min_samples=2, input_name="X")
     if points.shape[1] != model.n_features_in_:
         raise ValueError(

@@ -17,14 +17,12 @@ from .. import classic
 from .._decide._classifier import MetricClassifier
 from .._decide._pair_classifier import PairClassifier
 from .._kernel import KernelSERAPH
-from .._learner import MetricLearner
 from .._mean import MeanMetric
 from .._seraph import SERAPH
 from .._utils._optional import optional_module
-from .._utils._validation import shown
 from . import _graphs, _tables
 from ._agreement import check_agreement
-from ._steps import check_fitted_model, checked_dtype, last_step
+from ._steps import check_export, last_step
 
 _LINEAR = (SERAPH, MeanMetric, *(getattr(classic, name) for name in classic.__all__))
 
@@ -50,8 +48,8 @@ def to_onnx(
     with classes alone, the graph is that of its `MetricClassifier`, and they decide about
     ``1 - p @ q`` with the probabilities p and q of two points.
 
-    Before it is returned, the graph is run on every row of `X`, and on some of them with holes,
-    with missing and with new text. It is refused if an answer differs from the model's.
+    Before it is returned, the graph is run on every row of `X`, and on some of them with missing
+    numbers. It is refused if an answer differs from the model's.
 
     Parameters
     ----------
@@ -59,8 +57,9 @@ def to_onnx(
         A fitted seraph learner, `MetricClassifier` or `PairClassifier`, or a pipeline
         that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
         A ``ColumnTransformer`` must be the first step, of this pipeline or of the classifier's.
-        So must a `TablePreparer`; the graph takes the columns as it reads them: numbers, dates as
-        numbers, and text for categories.
+        So must a `TablePreparer`; the graph takes numbers and dates as it reads them, as numbers,
+        and the cells of categories as they are in `X`, with the spaces around them. It knows
+        those of `X`; others are new categories to it.
         `KernelSERAPH` needs a linear, poly or rbf kernel.
     X : array-like or data frame of shape (n_samples, n_features)
         The rows to compare the graph with the model on: those that the model was fitted on, or
@@ -96,9 +95,9 @@ def to_onnx(
     >>> bool(np.allclose(Z, learner.transform(X), atol=1e-6))
     True
     """
-    optional_module("onnx", "ONNX graphs need skl2onnx", "onnx")
+    optional_module("onnxruntime", "ONNX graphs need onnxruntime", "onnx")
     skl2onnx = optional_module("skl2onnx", "ONNX graphs need skl2onnx", "onnx")
-    check_fitted_model(model)
+    dtype = check_export(model, dtype)
     if not any(hasattr(model, name) for name in ("transform", "predict")):
         raise ValueError(f"A {type(model).__name__} maps no rows, so no ONNX graph exists for it.")
     if isinstance(model, PairClassifier):
@@ -106,33 +105,23 @@ def to_onnx(
         for name in ("threshold", "slope", "intercept"):
             graph.metadata_props.add(key=name, value=repr(float(getattr(model, f"{name}_"))))
         return graph
-    dtype = checked_dtype(dtype)
-    if target_opset is not None and type(target_opset) is not int:
-        raise ValueError(
-            f"target_opset must be a whole number or None; got {shown(target_opset)}."
-        )
-    X, model = _tables.read_columns(model, X), _tables.unfold(model)
-    _check_parts(model)
-    _register(skl2onnx)
-    names, selects = _tables.column_names(model), bool(_tables.selected_columns(model))
+    (X, raw), model = _tables.read_columns(model, X), _tables.unfold(model)
     types = skl2onnx.common.data_types
     number = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType
-    text = _tables.text_columns(model)
-
-    def convert(part: Any, inputs: list[Any]) -> Any:
-        return _convert(skl2onnx, part, inputs, number, target_opset)
-
+    names, text = _tables.column_names(model), _tables.text_columns(model)
+    selects = bool(_tables.selected_columns(model))
+    inputs = [("X", number([None, model.n_features_in_]))]
     if selects:
         kinds = [types.StringTensorType if name in text else number for name in names]
-        graph = convert(
-            model, [(name, kind([None, 1])) for name, kind in zip(names, kinds, strict=True)]
-        )
+        inputs = [(name, kind([None, 1])) for name, kind in zip(names, kinds, strict=True)]
+    graph = _convert(skl2onnx, model, inputs, number, target_opset)
+    if selects:
         _tables.rename_inputs(graph, names)
-    else:
-        graph = convert(model, [("X", number([None, model.n_features_in_]))])
-        if names:
-            _tables.split_input(graph, names)
-    check_agreement(model, graph, X, dtype)
+        for name in raw.keys() & text.keys():
+            _tables.read_cells(graph, name, raw[name], X[name], text[name])
+    elif names:
+        _tables.split_input(graph, names)
+    check_agreement(model, graph, X, raw, dtype)
     return graph
 
 
@@ -140,8 +129,16 @@ def _convert(
     skl2onnx: ModuleType, model: Any, inputs: list[Any], number: Any, target_opset: int | None
 ) -> Any:
     """Convert a model whose inputs have these names and types; `number` is the type of numbers."""
-    # By default, scikit-learn's classifiers would return dictionaries of probabilities.
+    _register(skl2onnx)
     last = last_step(model)
+    # skl2onnx up to 1.20 ignores the weights.
+    if isinstance(last, KNeighborsClassifier) and last.weights != "uniform":
+        raise ValueError(
+            "skl2onnx converts KNeighborsClassifier(weights="
+            f'{last.weights!r}) incorrectly. Use weights="uniform", or replace the last two steps '
+            "of the pipeline by a MetricClassifier."
+        )
+    # By default, scikit-learn's classifiers would return dictionaries of probabilities.
     plain = is_classifier(last) and not isinstance(last, MetricClassifier)
     try:
         return skl2onnx.convert_sklearn(
@@ -158,53 +155,18 @@ def _convert(
                 OneHotEncoder: partial(_graphs.shapes_of_type, number),
             },
         )
-    except (RuntimeError, NameError, ValueError) as error:
-        # RuntimeError is the base class of its errors; NameError is an odd option.
+    except Exception as error:  # skl2onnx raises many kinds
         raise ValueError(
             f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
 
 
-def _check_parts(part: Any) -> None:
-    """Raise an error for parts that have no graph, or would get a wrong one."""
-    if isinstance(part, KernelSERAPH) and part.pca_.kernel not in _graphs.KERNELS:
-        raise ValueError(
-            "No ONNX graph exists for a KernelSERAPH with "
-            f"kernel={shown(part.pca_.kernel)}. Fit it with one of "
-            f"{', '.join(_graphs.KERNELS)}."
-        )
-    if isinstance(part, MetricLearner) and part._n_features_out == 0:
-        raise ValueError(
-            f"This {type(part).__name__} has learned a metric of rank 0, so its graph would "
-            "be empty. Lower lam or add labels, and fit it again."
-        )
-    # skl2onnx up to 1.20 ignores the weights.
-    if isinstance(part, KNeighborsClassifier) and part.weights != "uniform":
-        raise ValueError(
-            "skl2onnx converts KNeighborsClassifier(weights="
-            f'{part.weights!r}) incorrectly. Use weights="uniform", or replace the last two steps '
-            "of the pipeline by a MetricClassifier."
-        )
-    for name, step in getattr(part, "steps", ()):
-        if not isinstance(step, BaseEstimator):
-            raise ValueError(
-                f"The step {name!r} of the pipeline is {step!r}, which skl2onnx does not "
-                "support: leave that step out."
-            )
-        _check_parts(step)
-    if isinstance(part, MetricClassifier):
-        _graphs.onnx_classes(part.classes_)
-        _check_parts(part.estimator_)
-
-
 def _register(skl2onnx: ModuleType) -> None:
     """Tell skl2onnx how to convert our estimators."""
-    converters = {
-        **dict.fromkeys(_LINEAR, (_graphs.step_shapes, _graphs.convert_linear)),
-        KernelSERAPH: (_graphs.step_shapes, _graphs.convert_kernel),
-    }
-    for kind, (shapes, convert) in converters.items():
-        skl2onnx.update_registered_converter(kind, f"Seraph{kind.__name__}", shapes, convert)
+    converters = dict.fromkeys(_LINEAR, _graphs.convert_linear)
+    for kind, convert in {**converters, KernelSERAPH: _graphs.convert_kernel}.items():
+        name = f"Seraph{kind.__name__}"
+        skl2onnx.update_registered_converter(kind, name, _graphs.step_shapes, convert)
     skl2onnx.update_registered_converter(
         MetricClassifier,
         _graphs.CLASSIFIER,

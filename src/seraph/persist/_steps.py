@@ -15,35 +15,22 @@ from .._kernel import KernelSERAPH
 from .._utils._validation import shown
 
 
-def check_fitted_model(model: Any) -> None:
-    """Refuse anything but a fitted estimator."""
+def check_export(model: Any, dtype: DTypeLike) -> np.dtype[Any]:
+    """Refuse anything but a fitted estimator; return the type of the numbers to write."""
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise ValueError(
             f"model must be a fitted estimator, such as a SERAPH; got {shown(model)}."
         )
     check_is_fitted(model)
-
-
-def checked_dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return the type of the numbers to write, float32 or float64."""
-    try:
-        name = np.dtype(dtype).name
-    except (TypeError, ValueError):
-        name = ""
-    if name not in ("float32", "float64"):
+    if dtype not in ("float32", "float64", np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64; got {shown(dtype)}.")
-    return np.dtype(name)
-
-
-def inner_model(model: Any) -> Any:
-    """Return the fitted model that a classifier decides with; None for other models."""
-    return model.estimator_ if isinstance(model, MetricClassifier | PairClassifier) else None
+    return np.dtype(dtype)
 
 
 def flat_steps(model: Any) -> list[Any]:
     """List the steps of a model, also those of inner pipelines and inside of classifiers."""
-    if (inner := inner_model(model)) is not None:
-        return flat_steps(inner)
+    if isinstance(model, MetricClassifier | PairClassifier):
+        return flat_steps(model.estimator_)
     if isinstance(model, KernelSERAPH):
         return [model.pca_, model.learner_]
     if hasattr(model, "steps"):

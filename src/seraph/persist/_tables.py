@@ -6,13 +6,15 @@ from copy import copy
 from importlib import import_module
 from typing import Any
 
+import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from .._columns._preparer import unfold as unfold_preparer
 from .._decide._classifier import MetricClassifier
 from .._utils._typing import Array
+from ..tables._preparer import unfold as unfold_preparer
+from ..tables._table import as_table
 from ._steps import first_step, flat_steps
 
 # An ONNX text cannot be missing: an empty one stands for it.
@@ -37,6 +39,12 @@ def selected_columns(model: Any) -> list[tuple[Any, list[str]]]:
     return [(part, [names[k] for k in places[name]]) for name, part in parts]
 
 
+def used_columns(model: Any) -> set[str]:
+    """Return the names of the columns that a model uses."""
+    selected = {name for _, columns in selected_columns(model) for name in columns}
+    return selected or set(column_names(model))
+
+
 def text_columns(model: Any) -> dict[str, Array]:
     """Return the known values of the columns that hold text, by name."""
     return {
@@ -54,11 +62,17 @@ def text_of(value: Any) -> str:
     return MISSING_TEXT if value is None or value != value else str(value)  # noqa: PLR0124 (NaN)
 
 
-def read_columns(model: Any, X: Any) -> Any:
-    """Return a table as the graph of a model takes it: read, if a TablePreparer comes first."""
-    inner = model.estimator_ if isinstance(model, MetricClassifier) else model
-    preparer, _ = unfold_preparer(inner)
-    return X if preparer is None or X is None else preparer._read(X)
+def read_columns(model: Any, X: Any) -> tuple[Any, dict[str, Array]]:
+    """Return a table as the steps of a model take it, and its text as it was before.
+
+    They differ if a TablePreparer comes first, which reads columns as numbers and text.
+    """
+    preparer = unfold_preparer(getattr(model, "estimator_", model))[0]
+    if preparer is None or X is None:
+        return X, {}
+    table, read = as_table(X), preparer._read(X)
+    text = [name for name in read if read[name].dtype.kind not in "biuf"]
+    return read, {name: np.array(table.columns[name].to_pylist(), dtype=object) for name in text}
 
 
 def unfold(model: Any) -> Any:
@@ -69,18 +83,20 @@ def unfold(model: Any) -> Any:
     """
     if not isinstance(model, MetricClassifier):
         return unfold_preparer(model)[1]
-    preparer, rest = unfold_preparer(model.estimator_)
-    if preparer is not None:
-        model = copy(model)
-        model.estimator_, model.n_features_in_ = rest, rest.n_features_in_
-        model.feature_names_in_ = rest.feature_names_in_
-    if not isinstance(first_step(model.estimator_), ColumnTransformer):
-        return model
-    *before, (_, learner) = model.estimator_.steps
-    rule = copy(model)
+    preparer, steps = unfold_preparer(model.estimator_)
+    if not isinstance(first_step(steps), ColumnTransformer):
+        return model if preparer is None else _with_learner(model, steps)
+    *before, (_, learner) = steps.steps
+    return Pipeline([*before, ("classifier", _with_learner(model, learner))])
+
+
+def _with_learner(classifier: MetricClassifier, learner: Any) -> MetricClassifier:
+    rule = copy(classifier)
     rule.estimator_, rule.n_features_in_ = learner, learner.n_features_in_
     rule.__dict__.pop("feature_names_in_", None)
-    return Pipeline([*before, ("classifier", rule)])
+    if column_names(learner):
+        rule.feature_names_in_ = learner.feature_names_in_
+    return rule
 
 
 def split_input(graph: Any, names: list[str]) -> None:
@@ -110,3 +126,32 @@ def rename_inputs(graph: Any, names: list[str]) -> None:
     for node in graph.graph.node:
         for place, name in enumerate(node.input):
             node.input[place] = new.get(name, name)
+
+
+def read_cells(graph: Any, name: str, cells: Array, read: Array, known: Array) -> None:
+    """Let a graph read the cells of a text column as the model does: spaces around them, say.
+
+    It knows the cells of one table and the categories of the model; others are new to it.
+    """
+    words = {text_of(value): text_of(value) for value in known}
+    words |= {text_of(cell): text_of(value) for cell, value in zip(cells, read, strict=True)}
+    if all(cell == value for cell, value in words.items()):
+        return
+    new = "new"
+    while new in words:
+        new += "?"
+    for node in graph.graph.node:
+        for place, value in enumerate(node.input):
+            if value == name:
+                node.input[place] = f"{name} as read"
+    node = import_module("onnx.helper").make_node(
+        "LabelEncoder",
+        [name],
+        [f"{name} as read"],
+        name=f"read {name}",
+        domain="ai.onnx.ml",
+        keys_strings=[*words],
+        values_strings=[*words.values()],
+        default_string=new,
+    )
+    graph.graph.node.insert(0, node)

@@ -1,25 +1,28 @@
-"""The content of displays: the points, features and classes of a fitted learner."""
+"""What displays share: points, features and classes of a fitted learner, and axes to draw on."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .._marks import read_classes
+from .._utils._optional import optional_module
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, blame_step
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
-class Learner(Protocol):
-    """Anything with ``fit``; each display documents what else it needs."""
-
-    def fit(self, X: Any, y: Any = None) -> Any: ...
+# Where a display draws: on given axes, or None for a new figure.
+Where: TypeAlias = "Axes | Sequence[Axes] | Array | None"
 
 
 def unwrap(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
@@ -38,14 +41,14 @@ def unwrap(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
     if X is not None and len(before):
         with blame_step(before.steps[0][1] if len(before) == 1 else before):
             X = before.transform(X)
-    found, X, names = unwrap(learner, X)
-    if names is None and found is learner and len(before):
+    inner, X, names = unwrap(learner, X)
+    if names is None and inner is learner and len(before):
         with suppress(AttributeError, ValueError):  # a step that does not name its features
             names = before.get_feature_names_out()
-    return found, X, names
+    return inner, X, names
 
 
-def require(display: str, estimator: Learner, name: str, hint: str) -> Any:
+def require(display: str, estimator: Any, name: str, hint: str) -> Any:
     """Return an attribute of a fitted learner, or raise an error that names the display."""
     check_is_fitted(estimator)
     if not hasattr(estimator, name):
@@ -56,30 +59,18 @@ def require(display: str, estimator: Learner, name: str, hint: str) -> Any:
     return getattr(estimator, name)
 
 
-def before_and_after(display: str, estimator: Learner, X: ArrayLike) -> tuple[Array, Array]:
+def before_and_after(display: str, estimator: Any, X: ArrayLike) -> tuple[Array, Array]:
     """Return the points, and the points mapped so that the learned distance is Euclidean."""
     transform = require(display, estimator, "transform", "pass a fitted metric learner.")
-    if get_tags(estimator).input_tags.pairwise:
-        raise TypeError(
-            f"{display} compares the learned distance with the Euclidean one, but this "
-            f"{type(estimator).__name__} takes kernel values: there are no points."
-        )
     mapped = np.asarray(transform(X), dtype=np.float64)
     with as_numbers("X", X):
         return check_array(X, dtype=np.float64), mapped
 
 
 def principal(points: Array, k: int) -> tuple[Array, Array, Array]:
-    """Return the `k` leading principal components, or fewer if there are no more.
+    """Return coordinates, directions and shares of variance of the `k` principal components.
 
-    Returns
-    -------
-    coordinates : ndarray of shape (n, k)
-        Of the points.
-    directions : ndarray of shape (k, m)
-        The components, with deterministic signs.
-    shares : ndarray of shape (k,)
-        Of the variance.
+    There may be fewer than `k`. The directions have deterministic signs.
 
     Examples
     --------
@@ -112,10 +103,26 @@ def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[Arra
         return codes, []
     values, is_known = read_classes(labels, n, name)
     known = values[is_known].tolist()
-    try:
-        ordered = sorted(set(known))
-    except TypeError:  # labels of different types cannot be compared
-        ordered = sorted(set(known), key=str)
+    ordered = sorted(set(known), key=lambda label: (type(label).__name__, label))
     number = {label: code for code, label in enumerate(ordered)}
     codes[is_known] = [number[label] for label in known]
     return codes, [str(label) for label in ordered]
+
+
+def panels(ax: Where, n: int = 1) -> tuple[list[Axes], Figure | SubFigure]:
+    """Return `n` axes to draw on, and their figure: those in `ax`, or of a new figure if None."""
+    if ax is None:
+        plt = optional_module("matplotlib.pyplot", "Pictures need matplotlib", "plot")
+        size = (9.6, 4.4) if n > 1 else (6.4, 4.4)
+        figure, axes = plt.subplots(1, n, squeeze=False, figsize=size, layout="constrained")
+        return axes[0].tolist(), figure
+    chosen: list[Any] = np.ravel(np.asarray(ax, dtype=object)).tolist()
+    if len(chosen) != n:
+        raise ValueError(f"This display draws on {n} axes; got {len(chosen)}: pass {n} axes.")
+    return chosen, chosen[0].figure
+
+
+def say(ax: Axes, text: str) -> None:
+    """Write in the middle of empty axes why there is nothing to see."""
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, ha="center", va="center", color="0.35")
+    ax.set(xticks=[], yticks=[])

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils import check_random_state
 
+from .._utils._tiles import spaced
 from .._utils._typing import Array
-from .._utils._validation import check_number, check_seed
-from ._data import Learner, before_and_after, class_codes, unwrap
-from ._figure import Where, panels
+from .._utils._validation import check_number
+from ._data import Where, before_and_after, class_codes, panels, unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_LEAST_BLOCK = 0.03  # smallest share of the points for which a block gets a name
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -55,7 +52,7 @@ class DistanceDisplay:
     >>> X, y = load_iris(return_X_y=True)
     >>> display = DistanceDisplay.from_estimator(SERAPH().fit(X, y), X, y, max_points=60)
     >>> display.before.shape
-    (60, 60)
+    (50, 50)
     """
 
     before: ArrayLike
@@ -65,13 +62,11 @@ class DistanceDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Learner,
+        estimator: Any,
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
-        classes: ArrayLike | None = None,
         max_points: int = 400,
-        random_state: int | np.random.RandomState | None = None,
         ax: Where = None,
     ) -> Self:
         """Compute the Euclidean and the learned distances, and draw them.
@@ -83,33 +78,23 @@ class DistanceDisplay:
         X : array-like of shape (n_samples, n_features)
             Points.
         y : array-like of shape (n_samples,), optional
-            Class labels as in ``fit``, -1 where unknown.
-        classes : array-like of shape (n_samples,), optional
-            True classes, if you know more of them than the learner. Points of unknown class are
-            left out, unless no class is known at all.
+            Classes, -1 where unknown; you may know more of them than the learner. Points of
+            unknown class are left out, unless no class is known at all.
         max_points : int, default=400
-            If there are more points, a random sample of this size is used.
-        random_state : int, RandomState instance or None, default=None
-            Seed of the sample.
-        ax : matplotlib Axes, or two of them, optional
-            Axes to draw on; by default, those of a new figure. A single one is split in two.
-
-        Returns
-        -------
-        DistanceDisplay
+            If there are more points, evenly spaced ones are shown, at most so many.
+        ax : sequence of two matplotlib Axes, optional
+            Axes to draw on; by default, those of a new figure.
         """
         check_number("max_points", max_points, low=1, integer=True)
-        check_seed(random_state)
         estimator, X, _ = unwrap(estimator, X)
         points, mapped = before_and_after(cls.__name__, estimator, X)
-        labels = y if classes is None else classes
-        codes, _ = class_codes(labels, len(points), "y" if classes is None else "classes")
+        codes, _ = class_codes(y, len(points))
         rows = np.flatnonzero(codes >= 0) if (codes >= 0).any() else np.arange(len(points))
-        rows = np.sort(check_random_state(random_state).permutation(rows)[:max_points])
+        rows = rows[spaced(len(rows), max_points)]
         display = cls(
-            before=_distances(points[rows]),
-            after=_distances(mapped[rows]),
-            classes=None if labels is None else np.asarray(labels, dtype=object)[rows],
+            before=squareform(pdist(points[rows])),
+            after=squareform(pdist(mapped[rows])),
+            classes=None if y is None else np.asarray(y, dtype=object)[rows],
         )
         return display.plot(ax=ax)
 
@@ -118,13 +103,8 @@ class DistanceDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, or two of them, optional
-            Axes to draw on; by default, those of a new figure. A single one is split in two.
-
-        Returns
-        -------
-        DistanceDisplay
-            Itself, with ``axes_``, ``colorbar_`` and ``figure_``.
+        ax : sequence of two matplotlib Axes, optional
+            Axes to draw on; by default, those of a new figure.
         """
         sides = [_relative(side) for side in (self.before, self.after)]
         codes, names = class_codes(self.classes, len(sides[0]), "classes")
@@ -134,7 +114,7 @@ class DistanceDisplay:
         titles = ("Before (Euclidean)", "After (learned)")
         for panel, side, title in zip(axes, sides, titles, strict=True):
             image = panel.imshow(side[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
-            panel.set(title=title, xticks=[], yticks=[], xlabel=_summary(side, codes))
+            panel.set(title=title, xticks=[], yticks=[])
             _blocks(panel, codes[order], names, named=panel is axes[0])
         self.colorbar_ = figure.colorbar(
             image, ax=axes, label="distance / mean distance", extend="max", shrink=0.85
@@ -143,28 +123,11 @@ class DistanceDisplay:
         return self
 
 
-def _distances(points: Array) -> Array:
-    if points.shape[1] == 0:
-        return np.zeros((len(points), len(points)))
-    return np.asarray(squareform(pdist(points)))
-
-
 def _relative(distances: ArrayLike) -> Array:
     """Divide distances by their mean over pairs of different points."""
     matrix = np.asarray(distances, dtype=np.float64)
     mean = matrix.sum() / max(1, len(matrix) * (len(matrix) - 1))
     return matrix / mean if mean > 0.0 else matrix
-
-
-def _summary(relative: Array, codes: Array) -> str:
-    """Describe the mean distance within and between the known classes."""
-    known = codes >= 0
-    pair = known[:, np.newaxis] & known & ~np.eye(len(codes), dtype=bool)
-    same = codes[:, np.newaxis] == codes
-    within, between = relative[pair & same], relative[pair & ~same]
-    if not (len(within) and len(between)):
-        return ""
-    return f"within classes {within.mean():.2f}, between {between.mean():.2f}"
 
 
 def _blocks(ax: Axes, codes: Array, names: list[str], *, named: bool) -> None:
@@ -177,7 +140,7 @@ def _blocks(ax: Axes, codes: Array, names: list[str], *, named: bool) -> None:
         ax.axvline(end - 0.5, color="white", linewidth=1)
     if named:
         starts, stops = np.append(0, ends), np.append(ends, len(codes))
-        wide = stops - starts >= _LEAST_BLOCK * len(codes)
+        wide = stops - starts >= 0.03 * len(codes)  # names of smaller blocks would overlap
         labels = [names[code] if code >= 0 else "unknown" for code in codes[starts[wide]]]
         ax.set_yticks((starts + stops)[wide] / 2 - 0.5, labels, parse_math=False)
         ax.tick_params(axis="y", length=0)

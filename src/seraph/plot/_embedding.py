@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._utils._colors import COLORS, MARKERS
 from .._utils._typing import Array
-from ._data import Learner, before_and_after, class_codes, principal, unwrap
-from ._figure import Where, panels, say
+from ._colors import COLORS, MARKERS
+from ._data import Where, before_and_after, class_codes, panels, principal, say, unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,9 +58,9 @@ class EmbeddingDisplay:
     >>> from seraph import SERAPH
     >>> from seraph.plot import EmbeddingDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> some = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 15 labels
-    >>> learner = SERAPH().fit(X, some)
-    >>> display = EmbeddingDisplay.from_estimator(learner, X, some, classes=y)
+    >>> y_partial = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 15 labels
+    >>> learner = SERAPH().fit(X, y_partial)
+    >>> display = EmbeddingDisplay.from_estimator(learner, X, y_partial, classes=y)
     >>> [ax.get_title() for ax in display.axes_]
     ['Before (Euclidean)', 'After (learned)']
     """
@@ -76,7 +75,7 @@ class EmbeddingDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Learner,
+        estimator: Any,
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
@@ -95,12 +94,8 @@ class EmbeddingDisplay:
             Class labels as in ``fit``, -1 where unknown.
         classes : array-like of shape (n_samples,), optional
             True classes for the colors, if you know more of them than the learner.
-        ax : matplotlib Axes, or two of them, optional
-            Axes to draw on; by default, those of a new figure. A single one is split in two.
-
-        Returns
-        -------
-        EmbeddingDisplay
+        ax : sequence of two matplotlib Axes, optional
+            Axes to draw on; by default, those of a new figure.
         """
         estimator, X, _ = unwrap(estimator, X)
         points, mapped = before_and_after(cls.__name__, estimator, X)
@@ -122,13 +117,8 @@ class EmbeddingDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, or two of them, optional
-            Axes to draw on; by default, those of a new figure. A single one is split in two.
-
-        Returns
-        -------
-        EmbeddingDisplay
-            Itself, with ``axes_`` and ``figure_``.
+        ax : sequence of two matplotlib Axes, optional
+            Axes to draw on; by default, those of a new figure.
         """
         axes, figure = panels(ax, 2)
         codes, names = class_codes(self.classes, len(np.asarray(self.before)), "classes")

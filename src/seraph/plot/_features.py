@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._utils._colors import BLUE
 from .._utils._typing import Array
-from .._utils._validation import check_number, shown
-from ._data import Learner, before_and_after, principal, require, unwrap
-from ._figure import Where, panels, say
+from .._utils._validation import check_number
+from ._colors import BLUE
+from ._data import Where, before_and_after, panels, principal, require, say, unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_LEADING = 3  # components whose loadings are shown
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -70,7 +67,7 @@ class FeatureImportanceDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Learner,
+        estimator: Any,
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
@@ -93,12 +90,8 @@ class FeatureImportanceDisplay:
             Names of the features. None means ``feature_names_in_``, or "x0", "x1", ...
         max_features : int, default=12
             Number of features to show, the most important first.
-        ax : matplotlib Axes, or two of them, optional
-            Axes to draw on; by default, those of a new figure. A single one is split in two.
-
-        Returns
-        -------
-        FeatureImportanceDisplay
+        ax : sequence of two matplotlib Axes, optional
+            Axes to draw on; by default, those of a new figure.
         """
         estimator, X, names = unwrap(estimator, X)
         hint = "pass a learner whose metric acts on the features of X."
@@ -106,7 +99,7 @@ class FeatureImportanceDisplay:
         points, mapped = before_and_after(cls.__name__, estimator, X)
         deviations = points.std(axis=0)
         importances = np.sum((P * deviations) ** 2, axis=0)
-        _, directions, _ = principal(mapped, _LEADING)
+        _, directions, _ = principal(mapped, 3)
         loadings = directions @ P
         display = cls(
             importances=2.0 * importances,
@@ -122,13 +115,8 @@ class FeatureImportanceDisplay:
         ----------
         max_features : int, default=12
             Number of features to show, the most important first.
-        ax : matplotlib Axes, or two of them, optional
-            Axes to draw on; by default, those of a new figure. A single one is split in two.
-
-        Returns
-        -------
-        FeatureImportanceDisplay
-            Itself, with ``axes_`` and ``figure_``.
+        ax : sequence of two matplotlib Axes, optional
+            Axes to draw on; by default, those of a new figure.
         """
         importances = np.asarray(self.importances, dtype=np.float64)
         loadings = np.asarray(self.loadings, dtype=np.float64)
@@ -136,9 +124,6 @@ class FeatureImportanceDisplay:
         names = self.feature_names
         if names is None:
             names = [f"x{k}" for k in range(len(importances))]
-        listed = hasattr(names, "__len__") and getattr(names, "ndim", 1) == 1
-        if isinstance(names, str) or not listed:
-            raise ValueError(f"feature_names must be a list of names; got {shown(names)}.")
         if len(names) != len(importances):
             raise ValueError(
                 f"feature_names has {len(names)} names, but there are {len(importances)} features."

@@ -10,12 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
 from .._marks import Marks, PairLabels
-from .._utils._colors import BLUE, RED
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_number, check_seed
-from ._data import Learner, require, unwrap
-from ._figure import Where, panels
+from ._colors import BLUE, RED
+from ._data import Where, panels, require, unwrap
 
 _BINS = 20
 _CHUNK = 1000  # pairs per call: a kernel learner stores a row of kernel values per point
@@ -53,8 +52,8 @@ class PosteriorDisplay:
     >>> from seraph import SERAPH
     >>> from seraph.plot import PosteriorDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> some = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 15 labels
-    >>> display = PosteriorDisplay.from_estimator(SERAPH().fit(X, some), X, some)
+    >>> y_partial = np.where(np.arange(len(y)) % 10 == 0, y, -1)  # 15 labels
+    >>> display = PosteriorDisplay.from_estimator(SERAPH().fit(X, y_partial), X, y_partial)
     >>> len(display.similar), len(display.dissimilar), len(display.unlabeled)
     (30, 75, 11070)
     """
@@ -67,7 +66,7 @@ class PosteriorDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Learner,
+        estimator: Any,
         X: ArrayLike,
         y: ArrayLike | None = None,
         *,
@@ -96,25 +95,21 @@ class PosteriorDisplay:
             Seed of the sample.
         ax : matplotlib Axes, optional
             Axes to draw on; by default, those of a new figure.
-
-        Returns
-        -------
-        PosteriorDisplay
         """
         check_number("max_pairs", max_pairs, low=1, integer=True)
         check_seed(random_state)
         table = X
         estimator, X, _ = unwrap(estimator, X)
-        hint = "pass a SERAPH or a KernelSERAPH."
-        pair_proba = require(cls.__name__, estimator, "pair_proba", hint)
+        pair_proba = require(cls.__name__, estimator, "pair_proba", "pass a SERAPH.")
         with as_numbers("X", X):
             points = check_array(X, dtype=(np.float64, np.float32))
         n = len(points)
         labels = PairLabels.of(table, n, y, marks, required=False)
-        codes = labels.codes
-        rng = check_random_state(random_state)
-
-        labeled, same = sample_labeled(labels, max_pairs, rng)
+        codes, rng = labels.codes, check_random_state(random_state)
+        known = np.flatnonzero(codes >= 0)
+        labeled = known[sample_pairs(len(known), max_pairs, rng)]
+        same = np.r_[codes[labeled[:, 0]] == codes[labeled[:, 1]], labels.similar]
+        labeled = np.concatenate([labeled, labels.pairs])
         others = sample_pairs(n, max_pairs, rng)
         others = others[(codes[others] < 0).any(axis=1)]
         others = others[~np.isin(_keys(others, n), _keys(labels.pairs, n))]
@@ -138,11 +133,6 @@ class PosteriorDisplay:
         ----------
         ax : matplotlib Axes, optional
             Axes to draw on; by default, those of a new figure.
-
-        Returns
-        -------
-        PosteriorDisplay
-            Itself, with ``ax_`` and ``figure_``.
         """
         (panel,), figure = panels(ax)
         kinds: tuple[tuple[str, ArrayLike, dict[str, Any]], ...] = (
@@ -178,16 +168,6 @@ def sample_pairs(n: int, size: int, rng: np.random.RandomState) -> Array:
         return np.column_stack(np.triu_indices(n, k=1))
     first, other = rng.randint(n, size=size), rng.randint(n - 1, size=size)
     return np.column_stack([first, other + (other >= first)])
-
-
-def sample_labeled(
-    labels: PairLabels, size: int, rng: np.random.RandomState
-) -> tuple[Array, Array]:
-    """Return marked pairs and at most `size` pairs of classes, and which are similar."""
-    known = np.flatnonzero(labels.codes >= 0)
-    rows = known[sample_pairs(len(known), size, rng)]
-    same = labels.codes[rows[:, 0]] == labels.codes[rows[:, 1]]
-    return np.concatenate([rows, labels.pairs]), np.concatenate([same, labels.similar])
 
 
 def _keys(pairs: Array, n: int) -> Array:

@@ -4,9 +4,11 @@ An application on top of the estimators, which import nothing from here.
 
 ::
 
-    _duplicates    the estimator and its result
+    _duplicates    the estimator
+    _result        what it has found
     _columns       tables as columns of text, numbers and days
     _answers       the last answer of each pair, and which answers to believe
+    _questions     pairs to ask a person about
     _candidates    pairs of neighbors, by sparse vectors of letters and words
     _similarities  how similar a pair is in each column
     _model         the probability that a pair is one thing
@@ -14,9 +16,10 @@ An application on top of the estimators, which import nothing from here.
     _groups        groups of rows from accepted pairs, without chains
 """
 
-from .._utils._public import publish as _publish
-from ._duplicates import DuplicateFinder, Duplicates
+from ._duplicates import DuplicateFinder
+from ._result import Duplicates
 
 __all__ = ["DuplicateFinder", "Duplicates"]
 
-_publish(globals(), "seraph.records", __all__)
+for _public in (DuplicateFinder, Duplicates):
+    _public.__module__ = __name__  # pickles name the public module

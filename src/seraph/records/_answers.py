@@ -9,52 +9,44 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import Marks
-from .._utils._typing import Array
+from ..tables import is_missing
+from ._columns import Array
 
 _WRONG = 0.5  # an answer that is likelier wrong than right is suspicious
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Answered pairs, each once.
+    """Answered pairs of `n` rows, each once, the smaller row first, and the last answer of each.
 
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    pairs : ndarray of int of shape (k, 2)
-        The pairs, smaller row first.
-    same : ndarray of bool of shape (k,)
-        The last answer of each.
-    times : ndarray of int of shape (k,)
-        How often it was answered.
+    Those are `confirmed` that were answered twice, "cannot tell" left aside.
 
     Examples
     --------
     >>> said = Answers.of(4, np.array([[0, 1], [2, 3], [1, 0]]), [True, True, False])
-    >>> said.pairs.tolist(), said.same.tolist(), said.times.tolist()
-    ([[0, 1], [2, 3]], [False, True], [2, 1])
+    >>> said.pairs.tolist(), said.same.tolist(), said.confirmed.tolist()
+    ([[0, 1], [2, 3]], [False, True], [True, False])
     """
 
     n: int
     pairs: Array
     same: Array
-    times: Array
+    confirmed: Array
 
     @classmethod
-    def of(cls, n: int, rows: Array, answers: ArrayLike | None) -> Self:
+    def of(cls, n: int, rows: ArrayLike, answers: ArrayLike | None) -> Self:
         """Check answers about pairs of `n` rows."""
         given = np.asarray(answers)
         if given.dtype.kind in "iu":
             given = given > 0
-        if given.shape != rows.shape[:1] or rows.shape[1:] != (2,):
-            Marks(rows, given, rows=n)  # its error says what is wrong
-        rows = np.sort(rows, axis=1)
-        keys, last, times = np.unique(rows[::-1] @ [n, 1], return_index=True, return_counts=True)
-        last = len(rows) - 1 - last
-        marks = Marks(rows[last], given[last], rows=n)
-        known = np.isin(keys, marks.pairs @ [n, 1])  # others were unsure
-        return cls(n, marks.pairs, marks.similar, times[known])
+        sure = ~np.array([is_missing(answer) for answer in given.ravel().tolist()], dtype=bool)
+        pairs = np.sort(np.asarray(rows), axis=-1)
+        Marks(pairs, np.where(sure, 1.0, np.nan).reshape(given.shape), rows=n)  # checks both
+        _, last, which = np.unique(pairs[::-1] @ [n, 1], return_index=True, return_inverse=True)
+        last = len(pairs) - 1 - last
+        marks = Marks(pairs[last], given[last], rows=n)  # without the unsure ones
+        times = np.bincount(which[::-1], sure, len(last))[sure[last]]
+        return cls(n, marks.pairs, marks.similar, times > 1)
 
     def labels(self, kept: Array) -> Marks:
         """Return some of the answers as marks."""
@@ -63,16 +55,11 @@ class Answers:
     def credible(self, true: Array) -> tuple[Array, Array]:
         """Return which answers to keep, and the places of the others, the oddest first.
 
-        Those that are likelier wrong than right are left out, unless they were given twice. If a
-        and b are the same, and b and c, then a and c are: of answers that contradict each other,
-        the surest are kept.
-
-        Parameters
-        ----------
-        true : ndarray of shape (k,)
-            How likely each pair is the same, given its answer.
+        Those that are likelier wrong than right are left out; `true` says how likely each pair is
+        the same, given its answer. If a and b are the same, and b and c, then a and c are: of
+        answers that contradict each other, the surest are kept.
         """
-        wrong = np.where(self.same, 1.0 - true, true) - (self.times > 1)
+        wrong = np.where(self.same, 1.0 - true, true)
         kept = np.zeros(len(wrong), dtype=bool)
         group = {row: {row} for row in np.unique(self.pairs).tolist()}
         apart: list[tuple[int, int]] = []

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
-from .._utils._typing import Array
+from ._columns import Array
 
 _TERMS: dict[str, dict[str, Any]] = {
     "letters": {"analyzer": "char_wb", "ngram_range": (3, 3)},
@@ -68,19 +68,9 @@ def neighbor_pairs(
 ) -> Array:
     """Pair some rows with their `k` nearest neighbors by cosine; each pair once, smaller first.
 
-    Parameters
-    ----------
-    V : sparse matrix of shape (n, m)
-        The vectors, of the first table and then of the other.
-    rows : ndarray of int
-        The rows to look for neighbors of.
-    k : int
-        Number of neighbors.
-    n_first : int
-        Rows of the first table, whose neighbors are in the other and the other way round; n if
-        there is only one table. Rows without a term in common are no neighbors.
-    at_once : int, default=4_000_000
-        Number of products in memory at a time.
+    Neighbors of the first `n_first` rows, one table, are among the others, and the other way
+    round; there is only one table if that is all of them. Rows without a term in common are no
+    neighbors. `at_once` products are in memory at a time.
 
     Examples
     --------

@@ -1,67 +1,50 @@
-"""Tables as columns by name, and their cells as text, numbers or days."""
+"""Tables of any library as data frames, and their cells as text, numbers or days."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._utils._cells._ids import is_code
-from .._utils._typing import Array
-from .._utils._validation import shown
+from ..tables import cell_text, is_code, is_missing, read_numbers
 
-_EMPTY = ("", "nan", "none", "nat", "<na>")
-# A column is of numbers if so many of its cells are, without signs of currency and commas.
-_MOST = 0.95
+Array: TypeAlias = NDArray[Any]
 
 
-def as_columns(X: Any) -> dict[str, Array]:
-    """Return a table as columns by name: a data frame of any kind, or a mapping to sequences.
+def as_frame(X: Any, other: Any = None) -> Any:
+    """Return a data frame of any library, or a dict of columns, as one of pandas.
 
-    Examples
-    --------
-    >>> as_columns({"name": ["Ann", "Bo"]})
-    {'name': array(['Ann', 'Bo'], dtype=object)}
+    The rows of another table come below.
     """
-    names = list(getattr(X, "columns", X if isinstance(X, Mapping) else ()))
-    if not names:
+    try:
+        import pandas as pd
+        import rapidfuzz  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"DuplicateFinder needs {error.name}: pip install 'seraph-learn[records]'."
+        ) from error
+    if isinstance(X, Mapping):
+        frame = pd.DataFrame({name: np.asarray(column) for name, column in X.items()})
+    else:
+        frame = X.to_pandas() if hasattr(X, "to_pandas") else X
+    if not isinstance(frame, pd.DataFrame) or frame.size == 0:
         raise ValueError(
-            "Records must be a data frame, or a dict of columns by name, with at least one "
-            f"column; got {type(X).__name__}."
+            "Records must be a data frame, or a dict of columns by name, that is not empty; got "
+            f"{type(X).__name__}."
         )
-    columns = {}
-    for name in names:
-        values = np.asarray(X[name])
-        if values.ndim != 1:
-            raise ValueError(
-                f"Column {shown(name)} must hold one value per record; got {shown(X[name])}."
-            )
-        columns[str(name)] = values.astype(object) if values.dtype.kind in "US" else values
-    lengths = {name: len(values) for name, values in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"Columns must be of one length; got {lengths}.")
-    if next(iter(lengths.values())) == 0:
-        raise ValueError("There are no records: the table is empty.")
-    return columns
-
-
-def stacked(columns: Mapping[str, Array], others: Mapping[str, Array]) -> dict[str, Array]:
-    """Return the columns of two tables, one below the other."""
-    if set(columns) != set(others):
-        here, there = sorted(set(columns) - set(others)), sorted(set(others) - set(columns))
+    frame = frame.rename(columns=str)
+    for name in frame.columns[frame.columns.duplicated()]:
+        raise ValueError(f"Two columns are called {name!r}: rename one of them.")
+    if other is None:
+        return frame
+    below = as_frame(other)
+    if odd := sorted({*frame.columns} ^ {*below.columns}):
         raise ValueError(
-            f"The two tables have different columns: {here or 'none'} only in the first, "
-            f"{there or 'none'} only in the second. Give both the same."
+            f"The two tables have different columns: only one has {odd}. Give both the same."
         )
-    both = {}
-    for name, values in columns.items():
-        pair = [values, others[name]]
-        kinds = {part.dtype.kind for part in pair}
-        if len(kinds) > 1 and not kinds <= set("biuf"):
-            pair = [part.astype(object) for part in pair]
-        both[name] = np.concatenate(pair)
-    return both
+    return pd.concat([frame, below], ignore_index=True)
 
 
 def texts_of(values: Array) -> Array:
@@ -72,62 +55,27 @@ def texts_of(values: Array) -> Array:
     >>> texts_of(np.array([2601.0, np.nan])).tolist(), texts_of(np.array(["A  b"])).tolist()
     (['2601', ''], ['a b'])
     """
-    if values.dtype.kind == "f":
-        whole = np.isfinite(values) & (values == np.floor(values))
-        cells = [str(int(v)) if w else str(v) for v, w in zip(values, whole, strict=True)]
-    elif values.dtype.kind == "M":
-        cells = [str(v) for v in values.astype("datetime64[D]")]
-    else:
-        cells = [v if isinstance(v, str) else str(v) for v in values.tolist()]
-    texts: Array = np.array([" ".join(cell.lower().split()) for cell in cells], dtype=object)
-    texts[np.isin(texts, _EMPTY)] = ""
-    return texts
+    cells = values.astype("datetime64[D]") if values.dtype.kind == "M" else values
+    texts = [
+        "" if is_missing(cell, unknown=True) else " ".join(cell_text(cell).lower().split())
+        for cell in cells.tolist()
+    ]
+    return np.array(texts, dtype=object)
 
 
-def numbers_of(values: Array, texts: Array) -> Array | None:
+def numbers_of(values: Array) -> Array | None:
     """Return cells as numbers, or dates as days, NaN where there is none; None for text.
 
-    Text of numbers counts as numbers, with or without a sign of currency; codes are text. An
-    amount of 0 is missing if it is the commonest.
+    Text of numbers is read as a table's is, with decimal commas, thousands and a unit; codes are
+    text.
 
     Examples
     --------
-    >>> cells = np.array(["$1,044.50", "", "$29"], dtype=object)
-    >>> numbers_of(cells, texts_of(cells)).tolist()
+    >>> numbers_of(np.array(["$1,044.50", "", "$29"], dtype=object)).tolist()
     [1044.5, nan, 29.0]
     """
     if values.dtype.kind == "M":
         days = values.astype("datetime64[s]").astype(np.float64) / 86400.0
-        return np.where(np.isnat(values), np.nan, days)
-    if values.dtype.kind in "biuf":
-        numbers = values.astype(np.float64)
-    else:
-        numbers = np.array([_number(text) for text in texts.tolist()])
-        known = texts != ""
-        if not known.any() or np.isfinite(numbers[known]).mean() < _MOST:
-            return None
-    numbers[~np.isfinite(numbers)] = np.nan
-    if is_code(numbers):
-        return None
-    return np.where(numbers == 0.0, np.nan, numbers) if _zero_is_missing(numbers) else numbers
-
-
-def _zero_is_missing(numbers: Array) -> bool:
-    """Return whether 0 stands for a missing amount: no counts, and 0 is the commonest value.
-
-    Examples
-    --------
-    >>> _zero_is_missing(np.array([0.0, 0.0, 9.5, 12.0])), _zero_is_missing(np.array([0.0, 0, 2]))
-    (True, False)
-    """
-    values, counts = np.unique(numbers[np.isfinite(numbers)], return_counts=True)
-    if len(values) < 2 or values[0] != 0.0 or counts[0] <= counts[1:].max():
-        return False
-    return bool(np.any(values != np.floor(values)))
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text.strip("$€£¥ ").replace(",", ""))
-    except ValueError:
-        return np.nan
+        return None if np.isnat(values).all() else np.where(np.isnat(values), np.nan, days)
+    numbers = read_numbers(values)
+    return None if numbers is None or np.isnan(numbers).all() or is_code(numbers) else numbers

@@ -6,16 +6,17 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy import sparse
+from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from .. import Marks
-from .._utils._merging import Merging
-from .._utils._questions import disjoint
-from .._utils._typing import Array
+from ._columns import Array
+from ._questions import disjoint
 
 # Connected components with more rows than this are first split by a higher probability.
 _LARGEST = 500
+_ANSWERED = 1e6  # the distance of rows that were answered, larger than any sum of other distances
 _NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 
 
@@ -27,28 +28,13 @@ def grouped(
     answers: Marks,
     probability_of: Callable[[Array], Array],
 ) -> Array:
-    """Return the group of each row, -1 for rows that are alone.
+    """Return the group of each of `n` rows, numbered by first rows; -1 for rows that are alone.
 
     A connected component of the accepted pairs may be a chain whose ends are quite different. So
     each component is clustered by average linkage: the two clusters with the largest mean
     probability between them are merged, as long as that is at least `least`. Answers are
     constraints: rows answered to be the same are together, and clusters with two rows that were
-    answered to be different are never merged.
-
-    Parameters
-    ----------
-    n : int
-        Number of rows.
-    pairs : ndarray of int of shape (k, 2)
-        Accepted pairs.
-    probability : ndarray of shape (k,)
-        Their probabilities; 1 for pairs that were answered.
-    least : float
-        Smallest mean probability between two groups to be merged.
-    answers : Marks
-        The answers; none contradicts the others.
-    probability_of : callable
-        Returns the probabilities of any pairs.
+    answered to be different are never merged. No answer may contradict the others.
 
     Examples
     --------
@@ -58,7 +44,7 @@ def grouped(
     array([ 0,  0,  1,  1, -1])
     """
     joined = _components(n, answers.pairs[answers.similar])
-    apart = joined[answers.pairs[~answers.similar]]
+    apart = answers.pairs[~answers.similar]
     first = np.arange(n)  # the first row of the group of each row
     parts = _connected(n, pairs, probability)
     for rows in parts:
@@ -69,8 +55,15 @@ def grouped(
     between = probability_of(np.concatenate([_NO_PAIRS, *within]))
     ends = np.cumsum([len(some) for some in within], dtype=np.intp)
     for rows, likely in zip(chains, np.split(between, ends), strict=False):
-        part = _merged(joined[rows], apart, least, likely)
-        first[rows] = rows[np.unique(part, return_index=True)[1]][part]
+        distance = squareform(1.0 - likely)
+        distance[np.equal.outer(joined[rows], joined[rows])] = -_ANSWERED
+        i, j = np.searchsorted(rows, apart[np.isin(apart, rows).all(axis=1)]).T
+        distance[i, j] = distance[j, i] = _ANSWERED
+        tree = linkage(squareform(distance, checks=False), "average")
+        tree[:, 2] = np.maximum(tree[:, 2], 0.0)  # `fcluster` takes no negative distances
+        part = fcluster(tree, 1.0 - least, "distance")
+        _, start, which = np.unique(part, return_index=True, return_inverse=True)
+        first[rows] = rows[start][which]
     _, which, sizes = np.unique(first, return_inverse=True, return_counts=True)
     return np.where(sizes > 1, np.cumsum(sizes > 1) - 1, -1)[which]
 
@@ -97,6 +90,14 @@ def best_partners(pairs: Array, probability: Array) -> Array:
     return kept
 
 
+def _components(n: int, pairs: Array) -> Array:
+    """Return the connected component of each of `n` rows."""
+    i, j = pairs.T.astype(np.int32)
+    graph = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
+    component: Array = connected_components(graph, directed=False)[1]
+    return component
+
+
 def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     """List the connected components of several rows; those that are too large are split."""
     component = _components(n, pairs)
@@ -115,29 +116,6 @@ def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     return [*parts, *(part for part in np.split(order, cuts) if len(part))]
 
 
-def _components(n: int, pairs: Array) -> Array:
-    """Return the connected component of each of `n` rows."""
-    i, j = pairs.T.astype(np.int32)
-    graph = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
-    component: Array = connected_components(graph, directed=False)[1]
-    return component
-
-
 def _all_pairs(rows: Array) -> Array:
     pairs: Array = rows[np.column_stack(np.triu_indices(len(rows), 1))]
     return pairs
-
-
-def _merged(joined: Array, apart: Array, least: float, between: Array) -> Array:
-    """Return the cluster of each row, given which are joined and which joined ones are apart."""
-    merging = Merging(squareform(1.0 - between), "average")
-    place: dict[int, int] = {}
-    for row, group in enumerate(joined.tolist()):
-        first = place.setdefault(group, row)
-        if first != row:
-            merging.merge(first, row)
-    forbidden = [(place[a], place[b]) for a, b in apart.tolist() if a in place and b in place]
-    merging.forbid(np.array(forbidden, dtype=np.intp).reshape(-1, 2))
-    while merging.gap.min() <= 1.0 - least and merging.merge_nearest():
-        pass
-    return merging.labels()

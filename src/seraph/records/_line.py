@@ -9,8 +9,9 @@ import numpy as np
 from numpy.random import default_rng
 from scipy.special import expit
 
-from .._utils._typing import Array, Interval
+from ._columns import Array
 from ._model import GAMMA, entropy
+from ._result import Interval
 
 # Spread of the logarithm of the slope under its prior, a normal distribution around 0: margins
 # are logits already, so that a slope of 1 is expected. Chosen on four sets, see
@@ -48,42 +49,21 @@ class Curves:
     factor :math:`e^{-\gamma n \bar H}`, where :math:`\bar H` is the mean entropy that the curve
     leaves to them.
 
-    Parameters
-    ----------
-    margins : ndarray of shape (k, n)
-        Margins of the answered pairs, by k ways to know them.
-    same : ndarray of bool of shape (n,)
-        The answers.
-    times : ndarray of int of shape (n,)
-        How often each pair was answered: twice, and the lapse rate is squared.
-    intercepts, slopes, lapses : ndarray of shape (k, n_curves)
-        The numbers a, b and :math:`\epsilon`.
+    There are k ways to know the `margins` of the n answered pairs, of shape (k, n), and for each
+    of them curves with the numbers a, b and :math:`\epsilon`, of shape (k, n_curves).
     """
 
     margins: Array
     same: Array
-    times: Array
     intercepts: Array
     slopes: Array
     lapses: Array
 
     @classmethod
-    def given(
-        cls,
-        margins: Array,
-        same: Array,
-        unlabeled: Array,
-        times: Array | None = None,
-        strength: float = 1.0,
-    ) -> Curves:
-        """Sample the curves of each way to know the margins.
-
-        `unlabeled` are margins of candidates; `strength` multiplies all that is known.
-        """
-        times = np.ones(len(same), dtype=np.intp) if times is None else times
-        sampled = [sampled_curves(some, same, times, unlabeled, strength) for some in margins]
-        parts = (np.stack(part) for part in zip(*sampled, strict=True))
-        return cls(margins, same, times, *parts)
+    def given(cls, margins: Array, same: Array, unlabeled: Array) -> Curves:
+        """Sample the curves of each way to know the margins, given those of unlabeled pairs."""
+        sampled = [_sampled_curves(some, same, unlabeled) for some in margins]
+        return cls(margins, same, *(np.stack(part) for part in zip(*sampled, strict=True)))
 
     def probability(self, margins: Array) -> Array:
         """Return the probability that pairs are the same, by all curves: the last axis."""
@@ -93,7 +73,7 @@ class Curves:
 
     def n_wrong(self) -> Interval:
         """Return the expected number of wrong answers, with its range."""
-        return interval(np.abs(self.truth() - self.same[:, np.newaxis]).sum(axis=0))
+        return _interval(np.abs(self.truth() - self.same[:, np.newaxis]).sum(axis=0))
 
     def truth(self) -> Array:
         """Return how likely each answered pair is the same, given its answer, by all curves.
@@ -101,7 +81,6 @@ class Curves:
         By Bayes' theorem, a "same" multiplies the odds by (1 - eps) / eps, a "different" divides.
         """
         a, b, lapses = (p[:, np.newaxis] for p in (self.intercepts, self.slopes, self.lapses))
-        lapses = lapses ** self.times[:, np.newaxis]
         sign = np.where(self.same, 1.0, -1.0)[:, np.newaxis]
         odds = sign * (np.log1p(-lapses) - np.log(lapses))
         return np.concatenate(list(expit(a + b * self.margins[..., np.newaxis] + odds)), axis=1)
@@ -120,19 +99,10 @@ class Line:
 
     .. math:: \text{precision}(t) = \frac{\sum_{f_k \ge t} \bar p(f_k)}{\#\{f_k \ge t\}}.
 
-    Parameters
-    ----------
-    curves : Curves
-        The posterior.
-    margin : float
-        Margin from which pairs are accepted.
-    reachable : float
-        The best expected precision of any line.
-    knots, heights : ndarray of shape (n_knots,)
-        Margins, and the mean of the curves there.
+    Pairs are accepted from `margin`; `reachable` is the best expected precision of any line, and
+    `heights` are the mean of the curves at the margins `knots`.
     """
 
-    curves: Curves
     margin: float
     reachable: float
     knots: Array
@@ -140,18 +110,10 @@ class Line:
 
     @classmethod
     def draw(cls, curves: Curves, margins: Array, precision: float | None = None) -> Line:
-        """Draw the lowest line whose expected precision is at least `precision`.
+        """Draw the lowest line whose expected precision, over `margins`, is at least `precision`.
 
-        Parameters
-        ----------
-        curves : Curves
-            The posterior.
-        margins : ndarray of shape (m,)
-            Margins of the candidates.
-        precision : float, optional
-            The wanted precision. If it cannot be reached, the lowest line close to the best
-            reachable one is drawn. By default, pairs that are likelier the same than different
-            are accepted.
+        If none reaches it, that is the lowest line close to the best one. By default, pairs are
+        accepted that are likelier the same than different.
         """
         ordered = np.sort(margins)[::-1]
         knots = np.linspace(ordered[-1], ordered[0], _KNOTS)
@@ -164,7 +126,7 @@ class Line:
             wanted = min(precision, expected.max() - _NEARLY)
             last = int(np.flatnonzero(expected >= wanted)[-1])
         margin = float(np.mean(ordered[last : last + 2]))
-        return cls(curves, margin, float(expected.max()), knots, heights)
+        return cls(margin, float(expected.max()), knots, heights)
 
     def probability(self, margins: Array) -> Array:
         """Return the probability that pairs with these margins are the same."""
@@ -190,16 +152,8 @@ def outcome(curves: Curves, taken: Array, left: Array, kept: Array) -> Outcome:
     """Predict what taking some pairs and leaving the others is worth.
 
     Each curve says how many of the pairs taken are wrong and how many others are missed, on
-    average. The counts themselves are sums of rare events: Poisson.
-
-    Parameters
-    ----------
-    curves : Curves
-        The posterior.
-    taken, left : ndarray
-        Margins of the pairs without an answer that were taken, and of the others.
-    kept : ndarray of bool of shape (n,)
-        Which of the answered pairs were taken.
+    average. The counts themselves are sums of rare events: Poisson. `taken` and `left` are
+    margins of pairs without an answer, and `kept` says which of the answered pairs were taken.
     """
     rng = default_rng(0)
     shape = _OUTCOMES, curves.slopes.size
@@ -208,15 +162,16 @@ def outcome(curves: Curves, taken: Array, left: Array, kept: Array) -> Outcome:
     missed = rng.poisson(_counts(curves, left, 1.0), size=shape)
     spoilt = np.minimum(rng.poisson((1.0 - truth[kept]).sum(axis=0), size=shape), kept.sum())
     denied = rng.poisson(truth[~kept].sum(axis=0), size=shape)
-    ranges = []
-    for n, bad, lost in (
-        (len(taken) + int(kept.sum()), wrong + spoilt, missed + denied),
-        (len(taken), wrong, missed),
-    ):
+
+    def ranges(n: int, bad: Array, lost: Array) -> list[Interval]:
         right = n - bad
-        precision, recall = right / max(n, 1), right / np.maximum(right + lost, 1)
-        ranges += [interval(precision), interval(recall), interval(right + lost)]
-    return Outcome(*ranges[:5])
+        shares = right / max(n, 1), right / np.maximum(right + lost, 1), right + lost
+        return [_interval(share) for share in shares]
+
+    new = ranges(len(taken), wrong, missed)
+    return Outcome(
+        *ranges(len(taken) + int(kept.sum()), wrong + spoilt, missed + denied), *new[:2]
+    )
 
 
 def _counts(curves: Curves, margins: Array, sign: float) -> Array:
@@ -227,10 +182,8 @@ def _counts(curves: Curves, margins: Array, sign: float) -> Array:
     return counts
 
 
-def sampled_curves(
-    margins: Array, same: Array, times: Array, unlabeled: Array, strength: float = 1.0
-) -> tuple[Array, Array, Array]:
-    r"""Sample intercepts, slopes and lapse rates from their posterior.
+def _sampled_curves(margins: Array, same: Array, unlabeled: Array) -> tuple[Array, Array, Array]:
+    """Sample intercepts, slopes and lapse rates from their posterior.
 
     A curve has a slope b whose logarithm has a normal prior, and a middle, where p is 1/2, with a
     uniform prior over the range of the answers and a little beyond. The lapse rate has a beta
@@ -252,10 +205,9 @@ def sampled_curves(
     found = np.empty((len(_SLOPES), len(_LAPSES), len(places)))
     for k, slope in enumerate(_SLOPES):
         right = expit(slope * logits)
-        for m, lapse in enumerate(np.power.outer(_LAPSES, times)):
-            found[k, m] = np.log(lapse + (1.0 - 2.0 * lapse) * right).sum(axis=1)
+        for m, share in enumerate(_LAPSES):
+            found[k, m] = np.log(share + (1.0 - 2.0 * share) * right).sum(axis=1)
         found[k] -= entropy(slope * open_logits) @ shares
-    found *= strength
     # The grids of slopes and lapses are even in the logarithm: a lapse stands for a share of its
     # own size.
     found -= (0.5 * (np.log(_SLOPES / scale) / _SPREAD) ** 2)[:, np.newaxis, np.newaxis]
@@ -270,21 +222,14 @@ def sampled_curves(
 
 
 def _binned(values: Array, n_knots: int = _KNOTS) -> tuple[Array, Array]:
-    """Bin values linearly; return evenly spaced knots and their weights.
-
-    A value between two knots is split between them, the larger share to the nearer.
-    """
+    """Return evenly spaced knots and how many values are near each, if there are many values."""
     if len(values) <= n_knots:
         return values, np.ones(len(values))
-    knots, step = np.linspace(values.min(), values.max(), n_knots, retstep=True)
-    place = (values - knots[0]) / (step or 1.0)
-    below = np.minimum(place.astype(np.intp), n_knots - 2)
-    share = place - below
-    weights = np.bincount(below, 1.0 - share, n_knots) + np.bincount(below + 1, share, n_knots)
-    return knots, weights
+    weights, edges = np.histogram(values, n_knots)
+    return 0.5 * (edges[1:] + edges[:-1]), weights
 
 
-def interval(values: Array) -> Interval:
+def _interval(values: Array) -> Interval:
     """Return the mean, and the ends of a range of 95 %."""
     low, high = np.percentile(values, _ENDS).tolist()
     return min(max(float(values.mean()), low), high), low, high

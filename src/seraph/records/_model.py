@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
+from threadpoolctl import threadpool_limits
 
-from .._utils._threads import one_blas_thread
-from .._utils._typing import Array
+from ._columns import Array
 
 # Chosen on four public sets (Fodors-Zagats, DBLP-ACM, Abt-Buy, Chicago sites) with 25, 50 and 100
 # answers, of which none, 5 % and 10 % were wrong, see benchmarks/RESULTS.md. For features of
@@ -35,18 +35,7 @@ class PairModel:
 
     over the n answered pairs k and m unlabeled candidates u: SERAPH's principle, with the trace
     norm of a metric replaced by a Gaussian prior. Its mean :math:`w_0` weighs similarities as
-    they usually count, and no similarity may speak against a pair.
-
-    Parameters
-    ----------
-    mean, scale : ndarray of shape (n_features,)
-        For standardizing.
-    weights : ndarray of shape (n_features,)
-        The numbers w.
-    signed : ndarray of bool of shape (n_features,)
-        Features whose weights are at least 0.
-    offset : float
-        The number b.
+    they usually count, and the weights of `signed` features are non-negative. The `offset` is b.
     """
 
     mean: Array
@@ -74,34 +63,23 @@ class PairModel:
         margins: Array = self.standardized(features) @ self.weights + self.offset
         return margins
 
-    def learned(
-        self, features: Array, same: Array, candidates: Array, times: Array | int = 1
-    ) -> PairModel:
+    def learned(self, features: Array, same: Array, candidates: Array) -> PairModel:
         """Return the model that has learned from answers, with this one as the prior.
 
-        Parameters
-        ----------
-        features : ndarray of shape (n, n_features)
-            Of the answered pairs.
-        same : ndarray of bool of shape (n,)
-            The answers.
-        candidates : ndarray of shape (m, n_features)
-            Features of unlabeled pairs.
-        times : ndarray of int of shape (n,), default=1
-            How often each answer was given: with each time, an error is that much rarer.
+        `features` are those of the answered pairs, and `candidates` those of unlabeled ones.
         """
         X, U = self.standardized(features), self.standardized(sampled(candidates))
         signs = np.where(same, 1.0, -1.0)
         x = np.append(self.weights, 0.0)
         rho = np.where(self.signed, RHO, MISSING)
         bounds = [(0.0 if s else None, None) for s in self.signed] + [(None, None)]
-        with one_blas_thread():
+        with threadpool_limits(1, user_api="blas"):  # more only cost time
             # The entropy is not convex: it starts from the solution without it.
             for gamma, some in ((0.0, U[:0]), (GAMMA, U)):
                 found = minimize(
                     objective,
                     x,
-                    args=(X, signs, some, self.weights, rho, gamma, LAPSE**times),
+                    args=(X, signs, some, self.weights, rho, gamma, LAPSE),
                     jac=True,
                     method="L-BFGS-B",
                     bounds=bounds,
@@ -118,7 +96,7 @@ def objective(
     prior: Array,
     rho: Array | float,
     gamma: float,
-    lapse: Array | float,
+    lapse: float,
 ) -> tuple[float, Array]:
     """Return the value and the gradient at ``x = (w, b)``."""
     w, b = x[:-1], x[-1]

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import partial
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from .._utils._optional import optional_module
-from .._utils._tiles import row_slices
-from .._utils._typing import Array
 from ._candidates import term_vectors
-from ._columns import numbers_of, texts_of
+from ._columns import Array, numbers_of, texts_of
 
 WHOLE, RIVALS = "(whole record)", "(best match)"
 # Cells up to this median length are compared by edit distance, too: names, codes, streets.
@@ -36,40 +32,25 @@ class Similarities:
     of the whole records with the best that either record has with any third one: of two products
     that differ in one letter, the better match is likelier the same.
 
-    Parameters
-    ----------
-    columns : mapping of str to ndarray
-        The records, by column.
-    text : collection of str
-        Columns to take for text whatever they look like.
-
-    Attributes
-    ----------
-    columns : list of str
-        The column of each feature.
-    usual : ndarray of shape (n_features,)
-        How much each feature usually counts, in proportion. It may only speak for a pair the
-        larger it is. 0 for missing cells, which may speak for it, against it, or not at all.
-    n_columns : int
-        Number of columns whose cells differ.
-    vectors : sparse matrix or None
-        The whole records as vectors whose products are the mean cosine of letters and words;
-        None without text.
+    `columns` names the column of each feature, and `usual` says how much each usually counts: its
+    weight is non-negative, but that of a missing cell, of 0, may have either sign. The cells of
+    `n_columns` columns differ. `vectors` are the whole records, whose products are the mean cosine
+    of letters and words; None without text.
     """
 
-    def __init__(self, columns: Mapping[str, Array], text: Collection[str] = ()) -> None:
+    def __init__(self, records: Any, text: Collection[str] = ()) -> None:
         features: list[tuple[str, Compare, float]] = []
         whole = []
-        for name, values in columns.items():
+        for name, column in records.items():
+            values = np.asarray(column)
             cells = texts_of(values)
-            numbers = None if name in text else numbers_of(values, cells)
+            numbers = None if name in text else numbers_of(values)
             ways = [] if numbers is None else [_differences(numbers, values.dtype.kind)]
             if numbers is None or values.dtype.kind == "M":
                 whole.append(cells)
                 ways += _of_text(cells)
             present = cells != "" if numbers is None else np.isfinite(numbers)
-            known = cells[present]
-            if len(known) and np.any(known != known[0]):
+            if len(np.unique(cells[present])) > 1:
                 features += [(name, partial(_where_present, way, present), 1.0) for way in ways]
                 if not present.all():
                     features.append((name, partial(_missing, present), 0.0))
@@ -80,13 +61,10 @@ class Similarities:
         self.columns = [*(name for name, _, _ in features), RIVALS, RIVALS]
         self.usual = np.array([*(usual for _, _, usual in features), _FIRST, _FIRST])
 
-    def score(self, pairs: Array) -> Array:
-        """Return the mean cosine of letters and words of whole records."""
-        return _in_parts(partial(_cosine, self.vectors), pairs)
-
     def compete(self, pairs: Array) -> None:
         """Store the two best scores of each record over `pairs`, the rivals of its other pairs."""
-        n, score = self.vectors.shape[0], np.tile(self.score(pairs), 2)
+        n = self.vectors.shape[0]
+        score = np.tile(_in_parts(self._compare[-1], pairs), 2)
         rows, partners = pairs.ravel("F"), pairs[:, ::-1].ravel("F")
         order = np.lexsort([partners, -score, rows])
         rows, partners, score = rows[order], partners[order], score[order]
@@ -120,12 +98,11 @@ def _whole_vectors(texts: Collection[Array]) -> sparse.csr_matrix:
 
 
 def _of_text(cells: Array) -> list[Compare]:
-    known = [cell for cell in cells.tolist() if cell]
+    known = [cell for cell in cells.tolist() if cell] or [""]
     features: list[Compare] = [partial(_cosine, term_vectors(cells, "letters"))]
-    if known and np.mean([len(cell.split()) for cell in known]) > _WORDS:
+    if np.mean([len(cell.split()) for cell in known]) > _WORDS:
         features.append(partial(_cosine, term_vectors(cells, "words")))
-    if known and np.median([len(cell) for cell in known]) <= _SHORT:
-        optional_module("rapidfuzz", "Edit distances need one more package", "records")
+    if np.median([len(cell) for cell in known]) <= _SHORT:
         features.append(partial(_edits, cells))
     return features
 
@@ -139,7 +116,8 @@ def _cosine(vectors: sparse.csr_matrix, i: Array, j: Array) -> Array:
 
 
 def _edits(cells: Array, i: Array, j: Array) -> Array:
-    rapidfuzz = import_module("rapidfuzz")
+    import rapidfuzz
+
     # Letters inserted and deleted, as a share of both lengths: 1 for equal cells.
     ratio = rapidfuzz.fuzz.ratio
     return rapidfuzz.process.cpdist(cells[i], cells[j], scorer=ratio) / 100.0
@@ -151,11 +129,9 @@ def _differences(numbers: Array, kind: str) -> Compare:
     The ratio of two amounts is that of the smaller to the larger. A difference counts in standard
     deviations :math:`s` of the column: :math:`1 / (1 + |a - b| / s)`.
     """
-    known = numbers[np.isfinite(numbers)]
-    if kind != "M" and len(known) and known.min() >= 0.0:
+    if kind != "M" and np.nanmin(numbers) >= 0.0:
         return partial(_ratio, numbers)
-    spread = float(known.std()) if len(known) else 0.0
-    return partial(_nearness, numbers, spread or 1.0)
+    return partial(_nearness, numbers, float(np.nanstd(numbers)) or 1.0)
 
 
 def _nearness(numbers: Array, spread: float, i: Array, j: Array) -> Array:
@@ -177,7 +153,5 @@ def _missing(present: Array, i: Array, j: Array) -> Array:
 
 
 def _in_parts(compare: Compare, pairs: Array) -> Array:
-    values = np.empty(len(pairs), dtype=np.float32)
-    for part in row_slices(len(pairs), _PAIRS_AT_ONCE):
-        values[part] = compare(*pairs[part].T)
-    return values
+    parts = np.array_split(pairs, len(pairs) // _PAIRS_AT_ONCE + 1)
+    return np.concatenate([compare(*part.T) for part in parts]).astype(np.float32)

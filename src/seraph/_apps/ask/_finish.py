@@ -1,6 +1,7 @@
 """The end of a session: run the line that the page shows, ``seraph fit`` or ``duplicates``.
 
-The line runs as it stands, in a process of its own, so whoever runs it again gets the same model.
+The line runs in a process of its own, so whoever runs it again gets the same model. It writes
+beside files that exist, and replaces none of them.
 """
 
 from __future__ import annotations
@@ -10,45 +11,49 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-_KEPT = 20  # last lines of what it prints
+_LONGEST_MESSAGE = 2000
 
 
 @dataclass
 class Finish:
-    """What makes the model and the report.
+    """The command that makes the model and the report."""
 
-    Parameters
-    ----------
-    arguments : sequence of str
-        ``fit`` or ``duplicates``, and its arguments.
-    model, report : Path
-        Files that they write; ``duplicates`` writes its groups, and no report.
-    then : str
-        Line to go on with; empty for none.
-    """
-
-    arguments: Sequence[str]
-    model: Path
-    report: Path | None
-    then: str = ""
+    arguments: Sequence[str]  # ``fit`` or ``duplicates`` with its own, without the files to write
+    model: Path  # to write with ``-o``: a model, or the groups that ``duplicates`` finds
+    report: Path | None = None  # to write with ``--report``
+    then: Sequence[str] = ()  # arguments of ``seraph predict`` after the model, to go on with
     _made_from: int = field(default=-1, init=False)
     _status: str = field(default="none", init=False)
     _message: str = field(default="", init=False)
     _since: float = field(default=0.0, init=False)
+    _files: dict[str, Path] = field(default_factory=dict, init=False)
     _process: subprocess.Popen[str] | None = field(default=None, init=False)
-    _closed: bool = field(default=False, init=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files to write: those of the last run, or else names that are free."""
+        if self._status not in ("running", "done"):
+            wanted = {"model": self.model, "report": self.report}
+            for number in count(1):
+                end = "" if number == 1 else f"-{number}"
+                self._files = {
+                    name: path.with_stem(path.stem + end) for name, path in wanted.items() if path
+                }
+                if not any(path.exists() for path in self._files.values()):
+                    break
+        return self._files
 
     @property
     def command(self) -> str:
         """The line to type in a shell."""
-        return shlex.join(["seraph", *self.arguments])
+        return shlex.join(["seraph", *self._line()])
 
     def state(self, stamp: int) -> dict[str, Any]:
         """Return how far it is, for JSON; files made from other answers do not count.
@@ -57,58 +62,53 @@ class Finish:
         """
         with self._lock:
             running = self._status == "running"
-            fresh = running or self._made_from == stamp
+            if not running and self._made_from != stamp:
+                self._status, self._message = "none", ""
+            then = shlex.join(["seraph", "predict", str(self.files["model"]), *self.then])
             return {
-                "status": self._status if fresh else "none",
-                "message": self._message if fresh else "",
+                "status": self._status,
+                "message": self._message,
                 "seconds": round(time.monotonic() - self._since) if running else 0,
+                "files": {name: path.name for name, path in self.files.items()},
+                "command": self.command,
+                "then": then if self.then else "",
             }
 
     def start(self, stamp: int) -> None:
         """Start to make the files, unless that is under way or done for the same answers."""
         with self._lock:
-            done = self._status == "done" and self._made_from == stamp
-            if self._closed or self._status == "running" or done:
+            if self.state(stamp)["status"] in ("running", "done"):
                 return
-            self._made_from = stamp
+            line = self._line()
+            self._made_from, self._since = stamp, time.monotonic()
             self._status, self._message = "running", ""
-            self._since = time.monotonic()
-            try:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", "seraph", *self.arguments],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    text=True,
-                    errors="replace",
-                )
-            except OSError as error:
-                self._status, self._message = "failed", f"{error.filename}: {error.strerror}"
-                return
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "seraph", *line],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+            )
             threading.Thread(
                 target=self._watch, args=(self._process,), name="seraph-finish", daemon=True
             ).start()
 
-    def cancel(self) -> None:
-        """Stop making the files; those of an earlier run stay as they are."""
+    def close(self) -> None:
+        """End the process, if it runs."""
         with self._lock:
             if self._process is not None:
                 self._process.terminate()
-                self._process = None
-                self._status = "canceled"
 
-    def close(self) -> None:
-        """End the process, if it runs, and start no other."""
-        self._closed = True
-        self.cancel()
+    def _line(self) -> list[str]:
+        options = {"model": "-o", "report": "--report"}
+        named = (word for name, path in self.files.items() for word in (options[name], str(path)))
+        return [*self.arguments, *named]
 
     def _watch(self, process: subprocess.Popen[str]) -> None:
-        """Follow what the process prints until it ends."""
-        said: deque[str] = deque(maxlen=_KEPT)
-        with process:
-            said.extend(process.stdout or ())
+        """Wait until the process ends, and keep the end of its output."""
+        output = process.communicate()[0]
         with self._lock:
-            if self._process is process:  # it was not canceled
-                self._process = None
-                self._status = "failed" if process.returncode else "done"
-                self._message = "".join(said).strip()[-2000:]
+            self._process = None
+            self._status = "failed" if process.returncode else "done"
+            self._message = output.strip()[-_LONGEST_MESSAGE:]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -10,18 +9,21 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import spearmanr
 from scipy.stats import t as student
+from sklearn.metrics import roc_auc_score
 
-from ..._utils._typing import Array, FloatArray, IntArray
+from ._arrays import Array
 from ._difference import auc_difference
 
 # Answers of each kind that the test needs before it says anything.
 FEWEST = 3
-# Answers over which the distance must have stood still.
+# Answers over which the distance must have changed little.
 WINDOW = 20
 # Rank correlation of distances above which two metrics are the same for most purposes.
 _STEADY = 0.97
 # Two distances are about as good if their AUCs differ by no more, with 95 % confidence.
 CLOSE = 0.1
+# From such an AUC on, chance is not the best guess, however few the answers.
+_FAR = 0.65
 
 
 @dataclass(frozen=True)
@@ -33,48 +35,91 @@ class Estimate:
     high: float
 
 
-def weighted_auc(distances: Array, same: Array, weights: Array) -> float:
-    r"""Return the AUC of pairs that were sampled with unequal chances.
+@dataclass(frozen=True)
+class Comparison:
+    """The AUCs of two distances on the test, and their difference."""
 
-    .. math:: \frac{\sum_{s, d} w_s w_d \, [d_s < d_d]}{\sum_s w_s \sum_d w_d}
+    learned: Estimate
+    euclidean: Estimate
+    difference: Estimate
 
-    over the same pairs s and the different pairs d; equal distances count one half.
+    @property
+    def better(self) -> str:
+        """Which is better, with 95 % confidence: "learned", "euclidean", or "" if that is open."""
+        if self.difference.low > 0.0:
+            return "learned"
+        return "euclidean" if self.difference.high < 0.0 else ""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> weighted_auc(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), np.ones(3))
-    0.5
+    @property
+    def close(self) -> bool:
+        """Whether the two are about as good, with 95 % confidence."""
+        return max(-self.difference.low, self.difference.high) <= CLOSE
+
+    @property
+    def at_chance(self) -> bool:
+        """Whether neither distance can be told from chance."""
+        both = self.learned, self.euclidean
+        near = (auc.low <= 0.5 <= auc.high and auc.value < _FAR for auc in both)
+        return not self.better and all(near)
+
+    def sentence(self) -> str:
+        """Say which distance is better."""
+        d = self.difference
+        interval = f"95 % interval of the difference {d.low:+z.2f} to {d.high:+z.2f}"
+        aucs = f"{self.learned.value:.2f} against {self.euclidean.value:.2f}, {interval}"
+        if self.better == "learned":
+            return f"The learned distance is better than the Euclidean one ({aucs})."
+        if self.better == "euclidean":
+            return f"The Euclidean distance is better than the learned one ({aucs})."
+        if self.at_chance:
+            return (
+                "As far as these answers tell, both distances are at chance, an AUC of 0.5 "
+                f"({aucs})."
+            )
+        if self.close:
+            return f"The two distances are about as good as each other ({aucs})."
+        return f"It is open which distance is better ({aucs})."
+
+
+def compare(
+    learned: Array,
+    euclidean: Array,
+    same: Array,
+    weights: Array,
+    population: tuple[Array, Array],
+    n_answers: int | None = None,
+) -> Comparison | None:
+    """Return the AUCs of two distances on test pairs, and their difference.
+
+    The interval of an AUC is Newcombe's; the difference comes from the answers and from the
+    distances of all pairs (`auc_difference`, which says what the arguments are). If the pairs come
+    from `n_answers` about single rows, they tell less than as many answers about pairs. None if
+    there are fewer than `FEWEST` pairs of a kind.
     """
-    near, far = distances[same], distances[~same]
-    order = np.argsort(far, kind="stable")
-    far, total = far[order], np.r_[0.0, np.cumsum(weights[~same][order])]
-    beyond = total[-1] - 0.5 * (
-        total[np.searchsorted(far, near, "left")] + total[np.searchsorted(far, near, "right")]
-    )
-    share = float(weights[same] @ beyond / (weights[same].sum() * total[-1]))
-    return min(max(share, 0.0), 1.0)  # rounding
+    if min(same.sum(), (~same).sum()) < FEWEST:
+        return None
+    # All pairs of n rows tell no less than n / 2 pairs that share no row.
+    most = len(same) if n_answers is None else n_answers / 2
+    n_same, n_different = (min(_effective(weights[kind]), most) for kind in (same, ~same))
+    aucs = []
+    for distances in (learned, euclidean):
+        value = float(roc_auc_score(same, -distances, sample_weight=weights))
+        value = min(max(value, 0.0), 1.0)  # rounding
+        z = float(student.ppf(0.975, max((n_answers or len(same)) - 2, 1)))
+        aucs.append(Estimate(value, *auc_interval(value, n_same, n_different, z)))
+    independent = min(_effective(weights), most)
+    difference = auc_difference(learned, euclidean, same, weights, population, independent)
+    return Comparison(aucs[0], aucs[1], Estimate(*difference))
 
 
 def auc_interval(
     value: float, n_same: float, n_different: float, z: float = 1.959963984540054
 ) -> tuple[float, float]:
-    r"""Return the 95 % interval of an AUC by Newcombe's method 5.
+    r"""Return the 95 % interval of an AUC by Newcombe's method 5 (Stat. Med. 25, 2006).
 
     The limits :math:`\theta` solve :math:`|\hat\theta - \theta| = z \sqrt{V(\theta)}` with the
     variance of `_variance`. Like Wilson's interval of a share, it does not shrink to a point at 0
     or 1.
-
-    References
-    ----------
-    R. G. Newcombe. Confidence intervals for an effect size measure based on the Mann-Whitney
-    statistic. Part 2. Statistics in Medicine 25, 2006.
-
-    Examples
-    --------
-    >>> low, high = auc_interval(1.0, 5, 10)
-    >>> round(low, 2), high
-    (0.72, 1.0)
     """
 
     def excess(theta: float) -> float:
@@ -97,155 +142,13 @@ def _variance(theta: float, m: float, n: float) -> float:
     return max(theta * (1.0 - theta) * (1.0 + (0.5 * (m + n) - 1.0) * spread) / (m * n), 0.0)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What the test says about two distances: their AUCs, and the difference."""
-
-    learned: Estimate
-    euclidean: Estimate
-    difference: Estimate
-
-    @property
-    def better(self) -> str:
-        """Which is better, with 95 % confidence: "learned", "euclidean", or "" if that is open."""
-        if self.difference.low > 0.0:
-            return "learned"
-        return "euclidean" if self.difference.high < 0.0 else ""
-
-    @property
-    def close(self) -> bool:
-        """Whether the two are about as good, with 95 % confidence."""
-        return max(-self.difference.low, self.difference.high) <= CLOSE
-
-    def sentence(self) -> str:
-        """Say which distance is better."""
-        d = self.difference
-        interval = f"95 % interval of the difference {d.low:+z.2f} to {d.high:+z.2f}"
-        aucs = f"{self.learned.value:.2f} against {self.euclidean.value:.2f}, {interval}"
-        if self.better == "learned":
-            return f"The learned distance is better than the Euclidean one ({aucs})."
-        if self.better == "euclidean":
-            return f"The Euclidean distance is better than the learned one ({aucs})."
-        if self.close:
-            return f"The two distances are about as good as each other ({aucs})."
-        return f"It is open which distance is better ({aucs})."
-
-
-def compare(
-    learned: Array,
-    euclidean: Array,
-    same: Array,
-    weights: Array,
-    units: IntArray | None = None,
-    population: tuple[Array, Array] | None = None,
-) -> Comparison | None:
-    """Return the AUC of two distances on test pairs, and their difference.
-
-    The interval of an AUC is Newcombe's, made wider where the jackknife finds a larger variance.
-    The difference comes from the answers and from the distances of all pairs (`auc_difference`).
-    Where pairs share answers, it comes from the two intervals and from the correlation of the two
-    AUCs, by Zou and Donner's method (MOVER). `benchmarks.ask_sessions` counts how often they are
-    right.
-
-    Parameters
-    ----------
-    learned, euclidean : ndarray of shape (n,)
-        Distances of the pairs.
-    same : ndarray of bool of shape (n,)
-        Which pairs are of the same kind.
-    weights : ndarray of shape (n,)
-        1 over the chance with which each pair was sampled.
-    units : ndarray of int of shape (n, k), optional
-        Numbers of the independent answers that each pair comes from; by default, one each.
-    population : (ndarray, ndarray), optional
-        Both distances of many random pairs, if each pair has an answer of its own.
-
-    Returns
-    -------
-    Comparison or None
-        None if there are fewer than `FEWEST` pairs of a kind.
-
-    References
-    ----------
-    G. Y. Zou, A. Donner. Construction of confidence limits about effect measures: a general
-    approach. Statistics in Medicine 27, 2008.
-    """
-    if min(same.sum(), (~same).sum()) < FEWEST:
-        return None
-    own = np.arange(len(same))[:, np.newaxis] if units is None else units
-    n_units = len(np.unique(own))
-    # A pair of k answers: of n answers, no more than n / k pairs are independent.
-    most = n_units / own.shape[1]
-    sizes = [min(_effective(weights[kind]), most) for kind in (same, ~same)]
-    covariance = _jackknife([learned, euclidean], same, weights, own)
-    z = float(student.ppf(0.975, max(n_units - 2, 1)))
-    found = []
-    for k, distances in enumerate((learned, euclidean)):
-        value = weighted_auc(distances, same, weights)
-        wider = max(1.0, covariance[k, k] / max(_variance(value, *sizes), 1e-12))
-        # Below one pair the formula of the variance has no meaning.
-        m, n = (max(size / wider, 1.0) for size in sizes)
-        found.append(Estimate(value, *auc_interval(value, m, n, z)))
-    if units is None and population is not None:
-        difference = auc_difference(learned, euclidean, same, weights, population)
-        return Comparison(found[0], found[1], Estimate(*difference))
-    spread = sqrt(covariance[0, 0] * covariance[1, 1])
-    correlation = float(np.clip(covariance[0, 1] / spread, 0.0, 1.0)) if spread > 0.0 else 0.0
-    return Comparison(found[0], found[1], _difference(found[0], found[1], correlation))
-
-
-def _difference(a: Estimate, b: Estimate, correlation: float) -> Estimate:
-    """Return the difference of two correlated estimates with its interval."""
-
-    def reach(one: float, other: float) -> float:
-        return sqrt(max(one**2 - 2.0 * correlation * one * other + other**2, 0.0))
-
-    value = a.value - b.value
-    low = value - reach(a.value - a.low, b.high - b.value)
-    return Estimate(value, low, value + reach(a.high - a.value, b.value - b.low))
-
-
-def _jackknife(
-    distances: Sequence[Array], same: Array, weights: Array, units: IntArray
-) -> FloatArray:
-    """Return the covariance of AUCs, from leaving out one answer after the other.
-
-    Near pairs have small weights if the test preferred them. A far pair of the same kind may
-    then be missing by chance, though it would weigh more than many near ones; a pair of the mean
-    weight that neither distance ranks right or wrong stands in for it.
-    """
-    rare = weights[same].mean() < weights[~same].mean()  # the kind whose pairs weigh less
-    kind = same if rare else ~same
-    missing = float(weights.mean() - weights[kind].mean())
-    if missing > 1e-9:
-        distances = [np.r_[d, np.median(d[~kind])] for d in distances]
-        weights, same = np.r_[weights, missing], np.r_[same, rare]
-        units = np.r_[units, np.full((1, units.shape[1]), units.max() + 1)]
-    left_out = []
-    for unit in np.unique(units):
-        kept = ~np.any(units == unit, axis=1)
-        if same[kept].any() and not same[kept].all():
-            left_out.append([weighted_auc(d[kept], same[kept], weights[kept]) for d in distances])
-    values = np.array(left_out)
-    centered = values - values.mean(axis=0)
-    covariance: FloatArray = (len(values) - 1) / len(values) * centered.T @ centered
-    return covariance
-
-
 def _effective(weights: Array) -> float:
     """Return Kish's number of equally weighted pairs that would tell as much."""
     return float(weights.sum() ** 2 / (weights @ weights))
 
 
 def steadiness(before: Array, after: Array) -> float:
-    """Return the rank correlation of the distances of some pairs under two metrics.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> steadiness(np.array([1.0, 2.0, 3.0]), np.array([10.0, 20.0, 25.0]))
-    1.0
-    """
+    """Return the rank correlation of the distances of the same pairs under two metrics."""
     if np.ptp(before) == 0.0 or np.ptp(after) == 0.0:
         return 0.0
     return round(float(spearmanr(before, after).statistic), 6)
@@ -267,16 +170,15 @@ def advice(
     kinds: tuple[int, int],
     left: bool = True,
 ) -> Advice:
-    """Say which distance is better, and whether to go on.
+    """Say which distance is better, if the test has enough answers (`now`), and whether to go on.
 
-    `now` is what the test says, if it has enough answers; `change` is the rank correlation of
-    today's distances with those of `WINDOW` answers ago, if there were as many. `tests` and
-    `kinds` are the pairs in the test, and in all, that are the same and that are different. `left`
-    says whether there is anything left to ask.
+    `change` is the rank correlation of today's distances with those of `WINDOW` answers ago;
+    `tests` and `kinds` are the numbers of pairs in the test, and in all, that are the same and
+    that are different; `left` says whether there is anything left to ask.
     """
     if not left:
-        said = f" {now.sentence()}" if now else ""
-        return Advice(f"There is nothing left to ask.{said}", stop=True)
+        verdict = f" {now.sentence()}" if now else ""
+        return Advice(f"There is nothing left to ask.{verdict}", stop=True)
     if kinds == (0, 0):
         return Advice("The first distance is learned after a few answers.")
     if 0 in kinds:
@@ -290,6 +192,9 @@ def advice(
             f"The answers of the test make {sum(tests)} {noun} so far, {tests[0]} of them the "
             f"same: {FEWEST} of each kind are needed to say how good the distance is."
         )
+    if now.at_chance:
+        rest = "More answers may change that, or the columns say nothing about your question."
+        return Advice(f"{now.sentence()} {rest}")
     if (now.better == "learned" or now.close) and change is not None and change >= _STEADY:
         rest = f"The last {WINDOW} answers changed little: a good moment to finish."
         return Advice(f"{now.sentence()} {rest}", stop=True)

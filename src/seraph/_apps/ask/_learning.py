@@ -4,34 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import orthogonal_procrustes
+from sklearn.decomposition import PCA
+from sklearn.metrics import roc_curve
 
 from ... import Marks, MeanMetric
-from ..._utils._eigen import svd
-from ..._utils._threshold import choose_threshold
-from ..._utils._typing import Array, BoolArray, IntArray, computed_once
 from ._answers import Answer
-from ._doubts import unlikely
-from ._judge import WINDOW, Comparison, compare, steadiness
-from ._questions import distances_of
-from ._records import Records
+from ._arrays import Array, BoolArray, IntArray
+from ._judge import WINDOW, Advice, Comparison, advice, compare, steadiness
 
-# Rows that a refit learns from, beside those asked about. The final fit learns from all.
+# Rows that a refit learns from and that the map shows, beside those asked about. The final fit
+# learns from all.
 _ROWS = 800
-# Points in the picture, beside those asked about.
-_POINTS = 700
-# Answers that the map shows.
-_LINES = 400
-# Nearest rows that the page shows for a row.
-_NEIGHBORS = 5
-# Answers of each kind without which none is called odd: fewer would say little. For records, the
-# model knows itself how little it knows.
-_FEWEST, _FEWEST_OF_RECORDS = 8, 2
+# Answers of each kind without which none is called odd: fewer would say little.
+_FEWEST = 8
+# An answer is odd if so large a share of the other kind is on the wrong side of it: two rows that
+# are called the same, and are farther apart than half of those that are called different.
+_ODD = 0.5
 # Pairs whose distances tell how much a refit changed.
 _WATCHED = 2000
 
@@ -56,11 +50,6 @@ class Labels:
             {row: names.index(name) for row, name in named.items()},
         )
 
-    @property
-    def rows(self) -> IntArray:
-        """Rows that the answers are about."""
-        return np.unique(np.r_[self.pairs.ravel(), np.array(list(self.codes), dtype=np.intp)])
-
     def all_pairs(self) -> tuple[IntArray, BoolArray]:
         """Return the marked pairs, and those that the classes imply."""
         rows = np.array(list(self.codes), dtype=np.intp)
@@ -78,11 +67,6 @@ class Labels:
         same = self.all_pairs()[1]
         return int(same.sum()), int((~same).sum())
 
-    @property
-    def enough(self) -> bool:
-        """Whether there are pairs of both kinds."""
-        return all(self.kinds)
-
 
 class Moment(NamedTuple):
     """What is kept of a model after a refit."""
@@ -93,88 +77,89 @@ class Moment(NamedTuple):
 
 
 class Learning:
-    """The model of a session, refitted as answers come in.
+    """The model of a session, refitted as answers come in; `X` are all points, scaled.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        All points, scaled.
-    seed : int, default=0
-        Seed of the samples.
-    records : Records, optional
-        Their neighbors and how to compare them, if the rows are records.
-
-    Attributes
-    ----------
-    learner : estimator or None
-        The fitted model; None before anything was learned.
+    The `learner` is None before anything was learned.
     """
 
-    def __init__(self, X: Array, seed: int = 0, records: Records | None = None) -> None:
+    def __init__(self, X: Array, seed: int = 0) -> None:
         self.X = X
-        self.records = records
         self.learner: Any = None
         rng = np.random.default_rng(seed)
         n = len(X)
-        order = rng.permutation(n)
-        self._rows = np.sort(order[:_ROWS])
-        self._points = np.sort(order[:_POINTS])
+        self._rows = np.sort(rng.permutation(n)[:_ROWS])
+        self._plane = _plane(X[self._rows])
         first = rng.integers(n, size=_WATCHED)
         second = (first + rng.integers(1, n, size=_WATCHED)) % n
         self._watched = np.column_stack([first, second])
-        if records is not None:  # other pairs are hardly ever compared
-            some = rng.permutation(len(records.pairs))[:_WATCHED]
-            self._watched = records.pairs[some]
         self._past: list[Moment] = []
 
     @property
-    def judgments(self) -> list[tuple[int, Comparison]]:
-        """What the test said after how many answers, oldest first."""
-        return [(m.answers, m.comparison) for m in self._past if m.comparison is not None]
+    def judgments(self) -> list[dict[str, Any]]:
+        """Both AUCs after how many answers, oldest first, for JSON."""
+        return [
+            {"answers": m.answers, "figures": [asdict(m.comparison.learned),
+                                               asdict(m.comparison.euclidean)]}
+            for m in self._past if m.comparison is not None
+        ]  # fmt: skip
 
     @property
-    def change(self) -> float | None:
-        """Rank correlation of the last distances with those of `WINDOW` answers before."""
+    def comparison(self) -> Comparison | None:
+        """The last judgment of the test, if it has enough answers."""
+        return next((m.comparison for m in reversed(self._past) if m.comparison), None)
+
+    @property
+    def verdict(self) -> str:
+        """Which distance is better; empty if the test has too few answers."""
+        return self.comparison.sentence() if self.comparison else ""
+
+    def values(self) -> dict[str, Any]:
+        """Return the verdict as plain values."""
+        now = self.comparison
+        return {
+            "better": now.better or None if now else None,
+            "test": asdict(now) if now else None,
+        }
+
+    def advice(self, answers: Sequence[Answer], *, left: bool) -> Advice:
+        """Say which distance is better, and whether to go on."""
         past = self._past
         earlier = [m for m in past if m.answers <= past[-1].answers - WINDOW]
-        return steadiness(earlier[-1].distances, past[-1].distances) if earlier else None
+        return advice(
+            self.comparison,
+            steadiness(earlier[-1].distances, past[-1].distances) if earlier else None,
+            tests=Labels.of([a for a in answers if a.weight is not None]).kinds,
+            kinds=Labels.of(answers).kinds,
+            left=left,
+        )
 
     def refit(self, answers: Sequence[Answer]) -> bool:
-        """Learn from the answers that are not in the test; return whether that was possible."""
+        """Learn from the answers that are not in the test; return whether that was possible.
+
+        The first time, the model of `WINDOW` answers ago is judged as well, to know what the last
+        answers have changed.
+        """
+        if not self._past and len(answers) > WINDOW:
+            self._learn(answers[:-WINDOW])
+        return self._learn(answers)
+
+    def _learn(self, answers: Sequence[Answer]) -> bool:
         labels = Labels.of([a for a in answers if a.weight is None])
-        if not labels.enough:
+        if not all(labels.kinds):
             return False
-        if self.records is not None:
-            self.learner = self.records.learned(labels.pairs, labels.same)
-        else:
-            learner = self._fit(labels)
-            if len(learner.components_) == 0:
-                return False
-            self.learner = learner
+        learner = self._fit(labels)
+        if len(learner.components_) == 0:
+            return False
+        self.learner = learner
         n = sum(answer.value is not None for answer in answers)
         watched = self.distances(self._watched)
         moment = Moment(n, watched[0], self._compared(answers, watched))
         self._past = [*(past for past in self._past if past.answers < n), moment]
         return True
 
-    def odd(self, answers: Sequence[Answer]) -> list[tuple[int, ...]]:
-        """Return the rows of answers that are unlike the others, the oddest first.
-
-        Only answers that the model learned from count. To correct those of the test where it
-        disagrees with them would make it look better than it is.
-        """
-        labels = Labels.of([answer for answer in answers if answer.weight is None])
-        fewest = _FEWEST if self.records is None else _FEWEST_OF_RECORDS
-        if min(labels.same.sum(), (~labels.same).sum()) < fewest:
-            return []
-        if self.records is not None:
-            found = self.records.suspicious(labels.pairs, labels.same)
-        else:
-            found = labels.pairs[unlikely(self.distances(labels.pairs)[0], labels.same)]
-        return [tuple(pair) for pair in found.tolist()]
-
     def _fit(self, labels: Labels) -> MeanMetric:
-        rows = np.union1d(self._rows, labels.rows)
+        asked = [*labels.pairs.ravel().tolist(), *labels.codes]
+        rows = np.union1d(self._rows, np.array(asked, dtype=np.intp))
         if labels.codes:
             y = np.full(len(rows), -1)
             y[np.searchsorted(rows, list(labels.codes))] = list(labels.codes.values())
@@ -191,34 +176,40 @@ class Learning:
         pairs, same = labels.all_pairs()
         if len(pairs) == 0:
             return None
-        weights, units = np.array([a.weight for a in tests], dtype=np.float64), None
+        weights, n = np.array([a.weight for a in tests], dtype=np.float64), None
         if labels.codes:
-            weights, units = np.ones(len(pairs)), pairs
-        return compare(*self.distances(pairs), same, weights, units, watched)
+            weights, n = np.ones(len(pairs)), len(tests)
+        return compare(*self.distances(pairs), same, weights, watched, n)
+
+    def odd(self, answers: Sequence[Answer]) -> list[tuple[int, ...]]:
+        """Return the rows of answers that are unlike the others, the oddest first.
+
+        Only answers that the model learned from count. To correct those of the test where it
+        disagrees with them would make it look better than it is.
+        """
+        labels = Labels.of([answer for answer in answers if answer.weight is None])
+        if min(labels.same.sum(), (~labels.same).sum()) < _FEWEST:
+            return []
+        distances = self.distances(labels.pairs)[0]
+        near, far = np.sort(distances[labels.same]), np.sort(distances[~labels.same])
+        wrong = np.where(
+            labels.same,
+            np.searchsorted(far, distances) / len(far),
+            1.0 - np.searchsorted(near, distances, "right") / len(near),
+        )
+        order = np.argsort(-wrong, kind="stable")
+        return [tuple(pair) for pair in labels.pairs[order[wrong[order] >= _ODD]].tolist()]
 
     def distances(self, pairs: IntArray) -> tuple[Array, Array]:
         """Return the learned and the Euclidean distances of pairs of rows.
 
         Before anything was learned, both are the Euclidean ones.
         """
-        learner = self.learner
-        if learner is not None and self.records is not None:
-            return self.records.distances(learner, pairs)
         rows, places = np.unique(pairs, return_inverse=True)
         places = places.reshape(-1, 2)
         X = self.X[rows]
-        Z = X if learner is None else learner.transform(X)
+        Z = X if self.learner is None else self.learner.transform(X)
         return distances_of(Z, places), distances_of(X, places)
-
-    def neighbors(self, row: int) -> dict[str, list[int]]:
-        """Return the nearest rows among those of the map, by both distances."""
-        others = self._points[self._points != row]
-        pairs = np.column_stack([np.full(len(others), row), others])
-        after, before = self.distances(pairs)
-        return {
-            name: others[np.argsort(d, kind="stable")[:_NEIGHBORS]].tolist()
-            for name, d in (("before", before), ("after", after))
-        }
 
     def picture(self, answers: Sequence[Answer]) -> dict[str, Any]:
         """Return the points in the plane before and after, for JSON.
@@ -227,48 +218,49 @@ class Learning:
         possible from the one to the other, and scaled to the size of the picture.
         """
         pairs, same = Labels.of(answers).all_pairs()
-        rows = np.union1d(self._points, pairs.ravel()).astype(np.intp)
-        before = _scaled(_flat(self.X[rows], *self._plane))
-        after, places, groups = before, np.searchsorted(rows, pairs[:_LINES]), [-1] * len(rows)
-        if self.learner is not None and self.records is None:  # records have no other map
+        rows = np.union1d(self._rows, pairs.ravel()).astype(np.intp)
+        before = _scaled(_flat(self._plane, self.X[rows]))
+        after, groups = before, [-1] * len(rows)
+        if self.learner is not None:
             Z = self.learner.transform(self.X[rows])
-            after = _flat(Z, *_principal_plane(Z))
+            after = _flat(_plane(Z), Z)
             after = _scaled(after @ orthogonal_procrustes(after, before)[0])
-            groups = _groups(Z, places, same[:_LINES])
+            groups = _groups(Z, np.searchsorted(rows, pairs), same)
         return {
             "groups": groups,
             "rows": rows.tolist(),
             "before": np.round(before, 3).tolist(),
             "after": np.round(after, 3).tolist(),
-            "pairs": [[*p, int(s)] for p, s in zip(places.tolist(), same.tolist(), strict=False)],
+            "asked": np.isin(rows, pairs).tolist(),
             "learned": self.learner is not None,
         }
 
-    @computed_once
-    def _plane(self) -> tuple[Array, Array]:
-        return _principal_plane(self.X[self._points])
+
+def distances_of(Z: Array, pairs: Array) -> Array:
+    """Return the Euclidean distances of pairs of rows of `Z`."""
+    return np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1).astype(np.float64)
 
 
 def _groups(Z: Array, pairs: IntArray, same: BoolArray) -> list[int]:
     """Return a group for each point, the largest first from 0, by their distances.
 
-    Average linkage joins points up to the threshold that the answers suggest.
+    Average linkage joins points up to the threshold that decides most answers rightly.
     """
-    threshold = choose_threshold(distances_of(Z, pairs), same)
-    found = fcluster(linkage(Z, "average"), threshold, "distance")
-    place = {code: k for k, (code, _) in enumerate(Counter(found.tolist()).most_common())}
-    return [place[code] for code in found.tolist()]
+    false, true, thresholds = roc_curve(same, -distances_of(Z, pairs), drop_intermediate=False)
+    best = np.argmax(true * same.sum() - false * (~same).sum())
+    codes = fcluster(linkage(Z, "average"), max(-thresholds[best], 0.0), "distance")
+    place = {code: k for k, (code, _) in enumerate(Counter(codes.tolist()).most_common())}
+    return [place[code] for code in codes.tolist()]
 
 
-def _principal_plane(Z: Array) -> tuple[Array, Array]:
-    """Return the center and the two leading principal directions, zeros for a missing second."""
-    center = Z.mean(axis=0, dtype=np.float64)
-    directions = svd(Z - center)[2][:2]
-    return center, np.pad(directions, [(0, 2 - len(directions)), (0, 0)])
+def _plane(Z: Array) -> PCA:
+    return PCA(min(2, *Z.shape), svd_solver="full").fit(Z)
 
 
-def _flat(Z: Array, center: Array, directions: Array) -> Array:
-    return (Z - center) @ directions.T
+def _flat(plane: PCA, Z: Array) -> Array:
+    """Return points in the plane of two leading principal components, zero for a missing one."""
+    flat = plane.transform(Z)
+    return np.pad(flat, [(0, 0), (0, 2 - flat.shape[1])])
 
 
 def _scaled(flat: Array) -> Array:

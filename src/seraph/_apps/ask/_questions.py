@@ -5,23 +5,22 @@ Whatever the number of rows, a choice looks at a sample of them, so it takes mil
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 from math import sqrt
-from typing import Any
 
 import numpy as np
-from sklearn.metrics import pairwise_distances_argmin_min
 
 from ... import Marks, query_pairs, query_rows
-from ..._utils._typing import Array
+from ._answers import Answer
+from ._arrays import Array
+from ._learning import Labels, Learning, distances_of
 
 # Rows that a choice by the model looks at.
 _ROWS = 600
 # Pairs that a choice without a model looks at, and the share of them that counts as near.
-DRAW, _NEAR = 1000, 0.02
+_SAMPLE, _NEAR = 1000, 0.02
 # Multiples of it, modulo 1, are spread evenly.
 _GOLDEN = 0.5 * (sqrt(5.0) - 1.0)
 # One question in so many is for the test. With fewer, sixty answers tell too little.
@@ -34,21 +33,11 @@ POOL = 12
 
 @dataclass(frozen=True)
 class Question:
-    """Rows to ask about.
+    """Rows to ask about."""
 
-    Parameters
-    ----------
-    rows : tuple of int
-        Two row numbers, smaller first, or one.
-    weight : float or None
-        Weight of the answer in the test; None for an answer to learn from.
-    again : bool
-        Whether it was asked before; the new answer takes the place of the old one.
-    """
-
-    rows: tuple[int, ...]
-    weight: float | None = None
-    again: bool = False
+    rows: tuple[int, ...]  # two row numbers, smaller first, or one
+    weight: float | None = None  # of the answer in the test; None for an answer to learn from
+    again: bool = False  # it was asked before; the new answer takes the place of the old one
 
     @property
     def key(self) -> str:
@@ -57,48 +46,18 @@ class Question:
 
 
 Known = Collection[tuple[int, ...]]
-Codes = Mapping[int, int]
 
 
-class Questions(ABC):
-    """A way to choose questions. `known` are the rows of questions that were asked.
+class PairQuestions:
+    """Questions about pairs of the `rows` that can be shown.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, m)
-        All points.
-    rows : ndarray of int
-        Rows that can be shown.
-    rng : numpy Generator
-        For the samples.
+    `known` are always the rows of the questions that were asked before.
     """
 
-    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
-        self._X = X
+    def __init__(self, learning: Learning, rows: Array, rng: np.random.Generator) -> None:
+        self._learning = learning
         self._rows = rows
         self._rng = rng
-
-    @abstractmethod
-    def test(self, known: Known, *, near: bool) -> Question | None:
-        """Return a question for the test, a `near` pair if wanted; None if there is none left."""
-
-    @abstractmethod
-    def plain(self, known: Known) -> Question | None:
-        """Return a question without a model; None if there is none left."""
-
-    @abstractmethod
-    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:
-        """Return the questions that a fitted learner would ask, the best first.
-
-        `codes` are the class codes of the rows that it has learned from, if rows are named.
-        """
-
-
-class PairQuestions(Questions):
-    """Questions about pairs; see `Questions` for the parameters."""
-
-    def __init__(self, X: Array, rows: Array, rng: np.random.Generator) -> None:
-        super().__init__(X, rows, rng)
         self._u = rng.random()
         self._near = False
 
@@ -106,64 +65,66 @@ class PairQuestions(Questions):
         r"""Return a random pair; if `near`, one from a distribution that prefers near ones.
 
         With pairs ordered by their Euclidean distance, from 0 to 1, this takes the pair at u for a
-        uniform u. The u of one test after the other are spread evenly, so that few tests have
-        pairs of all kinds of distances. Where few pairs are the same, these are often near: it
-        then takes the pair at :math:`u^2`. A pair at r has a density of
-        :math:`1 / (2 \sqrt r)`, and its weight undoes that.
+        uniform u. The u of one test after the other are spread evenly. Where few pairs are the
+        same, these are often near: it then takes the pair at :math:`u^2`. A pair at r has a
+        density of :math:`1 / (2 \sqrt r)`, and its weight undoes that. None if nothing is left.
         """
-        pairs, distances = self._draw()
+        pairs, distances = self._sample()
         order = np.argsort(distances, kind="stable")
         for _ in range(20):
             self._u = (self._u + _GOLDEN) % 1.0
-            place = int(DRAW * (self._u**2 if near else self._u))
+            place = int(_SAMPLE * (self._u**2 if near else self._u))
             pair = tuple(pairs[order[place]].tolist())
             if pair not in known:
-                weight = round(2.0 * sqrt((place + 0.5) / DRAW), 4) if near else 1.0
+                weight = round(2.0 * sqrt((place + 0.5) / _SAMPLE), 4) if near else 1.0
                 return Question(pair, weight)
         return self._first((), known)
 
     def plain(self, known: Known) -> Question | None:
         """Return a random pair, every other time a near one."""
-        pairs, distances = self._draw()
+        pairs, distances = self._sample()
         self._near = not self._near
         if self._near:
-            pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * DRAW)]]
+            pairs = pairs[np.argsort(distances, kind="stable")[: int(_NEAR * _SAMPLE)]]
             pairs = self._rng.permutation(pairs)
         return self._first(map(tuple, pairs.tolist()), known)
 
-    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:  # noqa: ARG002
+    def chosen(self, answers: Sequence[Answer]) -> list[Question]:
         """Return the pairs that ``query_pairs`` chooses from a sample of the rows."""
-        learner = posterior_learner(learner)
+        learners = getattr(self._learning.learner, "learners_", ())
+        learner = next((one for _, one in learners if hasattr(one, "pair_proba")), None)
         if learner is None:  # SERAPH has learned nothing
             return []
         size = min(_ROWS, len(self._rows))
         rows = np.sort(self._rng.choice(self._rows, size, replace=False))
         place = {row: k for k, row in enumerate(rows.tolist())}
+        known = (answer.rows for answer in answers)
         taken = [(place[i], place[j]) for i, j in known if i in place and j in place]
         marks = Marks(taken, np.ones(len(taken)), rows=len(rows))
-        found = query_pairs(learner, self._X[rows], min(POOL, size // 2), marks=marks)
-        return [Question(tuple(pair)) for pair in np.sort(rows[found], axis=1).tolist()]
+        pairs = query_pairs(learner, self._learning.X[rows], min(POOL, size // 2), marks=marks)
+        return [Question(tuple(pair)) for pair in np.sort(rows[pairs], axis=1).tolist()]
 
-    def _draw(self) -> tuple[Array, Array]:
+    def _sample(self) -> tuple[Array, Array]:
         """Sample pairs; return their rows, smaller first, and their Euclidean distances."""
         n = len(self._rows)
-        first = self._rng.integers(n, size=DRAW)
-        second = (first + self._rng.integers(1, n, size=DRAW)) % n
+        first = self._rng.integers(n, size=_SAMPLE)
+        second = (first + self._rng.integers(1, n, size=_SAMPLE)) % n
         pairs = np.sort(self._rows[np.column_stack([first, second])], axis=1)
-        return pairs, distances_of(self._X, pairs)
-
-    def _all(self) -> Iterator[tuple[int, ...]]:
-        """Yield all pairs that may be asked about; none are listed before one is needed."""
-        yield from combinations(self._rows.tolist(), 2)
+        return pairs, distances_of(self._learning.X, pairs)
 
     def _first(self, pairs: Iterable[tuple[int, ...]], known: Known) -> Question | None:
-        """Return the first of some pairs, or of all, that was not asked; None if all were."""
-        new = (pair for pair in chain(pairs, self._all()) if pair not in known)
-        return next(map(Question, new), None)
+        """Return the first of these pairs, or of all, that was not asked; None if all were."""
+        every = chain(pairs, combinations(self._rows.tolist(), 2))
+        return next((Question(pair) for pair in every if pair not in known), None)
 
 
-class RowQuestions(Questions):
-    """Questions about the class of single rows; see `Questions` for the parameters."""
+class RowQuestions:
+    """Questions about the class of single rows; see `PairQuestions` for the parameters."""
+
+    def __init__(self, learning: Learning, rows: Array, rng: np.random.Generator) -> None:
+        self._learning = learning
+        self._rows = rows
+        self._rng = rng
 
     def test(self, known: Known, *, near: bool) -> Question | None:  # noqa: ARG002
         """Return a random row."""
@@ -171,43 +132,24 @@ class RowQuestions(Questions):
         return Question((int(self._rng.choice(free)),), 1.0) if len(free) else None
 
     def plain(self, known: Known) -> Question | None:
-        """Return the row of a sample that is farthest from those asked about."""
-        free = self._free(known)
-        if len(free) == 0:
-            return None
-        sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
-        asked = np.array([row for (row,) in known], dtype=np.intp)
-        if len(asked) == 0:
-            return Question((int(sample[0]),))
-        _, nearest = pairwise_distances_argmin_min(self._X[sample], self._X[asked])
-        return Question((int(sample[np.argmax(nearest)]),))
+        """Return a random row."""
+        question = self.test(known, near=False)
+        return question and Question(question.rows)
 
-    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:
+    def chosen(self, answers: Sequence[Answer]) -> list[Question]:
         """Return the rows that ``query_rows`` chooses from a sample of the rows."""
-        free = self._free(known)
-        if len(free) == 0:
+        sample = self._free({answer.rows for answer in answers}, _ROWS)
+        if len(sample) == 0:
             return []
-        sample = self._rng.choice(free, min(_ROWS, len(free)), replace=False)
+        codes = Labels.of([a for a in answers if a.weight is None]).codes
         rows = np.concatenate([np.array(list(codes), dtype=np.intp), sample])
         y = np.full(len(rows), -1)
         y[: len(codes)] = list(codes.values())
-        picked = query_rows(learner, self._X[rows], min(POOL, len(sample)), y=y, random_state=0)
+        learner, n = self._learning.learner, min(POOL, len(sample))
+        picked = query_rows(learner, self._learning.X[rows], n, y=y, random_state=0)
         return [Question((row,)) for row in rows[picked].tolist()]
 
-    def _free(self, known: Known) -> Array:
+    def _free(self, known: Known, most: int | None = None) -> Array:
+        """Return the rows that were not asked about, in random order; at most this many."""
         asked = np.array([row for (row,) in known], dtype=np.intp)
-        return self._rows[~np.isin(self._rows, asked)]
-
-
-def posterior_learner(learner: Any) -> Any:
-    """Return the learner that gives probabilities of pairs: itself, or the SERAPH in a mean.
-
-    None if there is none.
-    """
-    learners = [learner, *(member for _, member in getattr(learner, "learners_", ()))]
-    return next((one for one in learners if hasattr(one, "pair_proba")), None)
-
-
-def distances_of(Z: Array, pairs: Array) -> Array:
-    """Return the Euclidean distances of pairs of rows of `Z`."""
-    return np.linalg.norm(Z[pairs[:, 0]] - Z[pairs[:, 1]], axis=1).astype(np.float64)
+        return self._rng.permutation(np.setdiff1d(self._rows, asked))[:most]

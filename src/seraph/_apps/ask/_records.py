@@ -1,91 +1,162 @@
-"""Records to ask about: only pairs of neighbors, since few other pairs are the same."""
+"""Records that may describe the same thing: what ``seraph duplicates`` asks and finds."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
-from sklearn.decomposition import TruncatedSVD
 
-from ..._utils._questions import open_questions, without_repeats
-from ..._utils._typing import Array, IntArray
-from ...records import DuplicateFinder
-from ._questions import DRAW, POOL, Codes, Known, PairQuestions, Question
+from ...records import DuplicateFinder, Duplicates
+from ._answers import Answer
+from ._arrays import Array, BoolArray, IntArray
+from ._judge import Advice
+from ._questions import Known, Question
 
-# Pairs that a choice by the model looks at.
-_PAIRS = 5000
-_PLANE = 8  # dimensions that the map of the records is made from
+# Pairs that are chosen at a time.
+_POOL = 20
+# A range of the recall that is no wider than this is narrow.
+_NARROW = 0.1
 
 
 @dataclass(frozen=True)
 class Records:
-    """What sets records apart from other rows: a finder that is fitted to them."""
+    """A finder that is fitted to the records of one table, or of two."""
 
     finder: DuplicateFinder
+    n_first: int | None = None  # rows of the first of two tables; those of the second come after
 
     @property
-    def pairs(self) -> IntArray:
-        """Pairs of neighboring rows, smaller first; those of a second table come last."""
-        pairs: IntArray = self.finder.pairs_
-        return pairs
+    def below(self) -> IntArray:
+        """Rows before those of each end of a pair."""
+        return np.array([0, self.n_first or 0])
 
-    @property
-    def n_first(self) -> int | None:
-        """Rows of the first of two tables; None if there is only one."""
-        return self.finder.n_ if self.finder.links_ else None
-
-    def points(self) -> Array:
-        """Return the records as points, for the map of them."""
-        vectors = self.finder.similarities_.vectors
-        size = max(1, min(_PLANE, min(vectors.shape) - 1))
-        return np.asarray(TruncatedSVD(size, random_state=0).fit_transform(vectors))
-
-    def learned(self, pairs: IntArray, same: Array) -> Any:
-        """Return the model of ``seraph duplicates``, learned from answers."""
-        finder = self.finder
-        return finder.prior_.learned(finder.similarities_(pairs), same, finder.features_)
-
-    def suspicious(self, pairs: IntArray, same: Array) -> IntArray:
-        """Return the pairs whose answers ``seraph duplicates`` sets aside, the oddest first."""
-        below = np.array([0, self.n_first or 0])
-        return self.finder.suspicious(pairs - below, same) + below
-
-    def distances(self, model: Any, pairs: IntArray) -> tuple[Array, Array]:
-        """Return how unlike pairs are, by the model and by the letters of the whole records."""
-        similarities = self.finder.similarities_
-        return -model.margins(similarities(pairs)), 1.0 - similarities.score(pairs)
+    def answers(self, answers: Sequence[Answer]) -> tuple[IntArray, BoolArray]:
+        """Return pairs and answers as the finder takes them."""
+        known = [a for a in answers if a.value is not None]
+        pairs = np.array([a.rows for a in known], dtype=np.intp).reshape(-1, 2)
+        return pairs - self.below, np.array([a.value for a in known], dtype=bool)
 
 
-class RecordQuestions(PairQuestions):
-    """Questions about neighboring records; see `Questions` for the other parameters."""
+class RecordQuestions:
+    """The questions of ``seraph duplicates --ask``, about rows that can be shown."""
 
-    def __init__(self, X: Array, rows: Array, rng: np.random.Generator, records: Records) -> None:
-        super().__init__(X, rows, rng)
-        self._score = records.finder.similarities_.score
-        shown = np.isin(records.pairs, rows).all(axis=1)
-        self._pairs, self._features = records.pairs[shown], records.finder.features_[shown]
-        if len(self._pairs) == 0:
+    def __init__(self, records: Records, rows: Array, rng: np.random.Generator) -> None:
+        self._records = records
+        self._rng = rng
+        self._rows = set(rows.tolist())
+        candidates = records.finder.candidates() + records.below
+        self._rest = [pair for pair in map(tuple, candidates.tolist()) if self._rows >= {*pair}]
+        if not self._rest:
             raise ValueError("No two neighboring records can be shown: check --show.")
+        self._spread = self.chosen([])
 
-    def chosen(self, learner: Any, known: Known, codes: Codes) -> list[Question]:  # noqa: ARG002
-        """Return pairs that the answers leave open; no row is in two of them."""
-        size = min(_PAIRS, len(self._pairs))
-        sample = self._rng.choice(len(self._pairs), size, replace=False)
-        order = sample[
-            open_questions(expit(learner.margins(self._features[sample])), POOL, self._rng)
+    def test(self, known: Known, *, near: bool) -> Question | None:  # noqa: ARG002
+        """Return None: the finder judges by the answers that it learns from."""
+        return None
+
+    def plain(self, known: Known) -> Question | None:
+        """Return a pair that needs no model: spread over all similarities at first, then any."""
+        free = (question for question in self._spread if question.rows not in known)
+        others = (Question(pair) for pair in self._rest if pair not in known)
+        return next(free, None) or next(others, None)
+
+    def chosen(self, answers: Sequence[Answer]) -> list[Question]:
+        """Return the pairs that the finder would ask about, in random order."""
+        pairs, same = self._records.answers(answers)
+        try:
+            asked = self._records.finder.questions(_POOL, *((pairs, same) if len(same) else ()))
+        except ValueError:  # all of them are answered
+            return []
+        known = {answer.rows for answer in answers}
+        new = map(tuple, (self._rng.permutation(asked) + self._records.below).tolist())
+        return [Question(pair) for pair in new if pair not in known and self._rows >= {*pair}]
+
+
+class RecordLearning:
+    """What the answers tell about the duplicates."""
+
+    def __init__(self, records: Records) -> None:
+        self._records = records
+        self._past: list[tuple[int, Duplicates]] = []
+
+    @property
+    def judgments(self) -> list[dict[str, Any]]:
+        """Precision and recall after how many answers, oldest first, for JSON."""
+        return [
+            {"answers": n, "figures": [_figure(found.precision), _figure(found.recall)]}
+            for n, found in self._past
         ]
-        new = [pair for pair in self._pairs[order].tolist() if tuple(pair) not in known]
-        pairs = without_repeats(np.array(new, dtype=np.intp).reshape(-1, 2), POOL)
-        return [Question(tuple(pair)) for pair in pairs.tolist()]
 
-    def _draw(self) -> tuple[Array, Array]:
-        """Sample pairs of neighbors; return their rows and how unlike they are."""
-        pairs = self._pairs[self._rng.integers(len(self._pairs), size=DRAW)]
-        return pairs, 1.0 - self._score(pairs)
+    @property
+    def verdict(self) -> str:
+        """How many duplicates there are, and how many of them are found; "" before that."""
+        if not self._past:
+            return ""
+        found = self._past[-1][1]
+        return (
+            f"{self._counts()} Precision {_range(found.precision)}: the share of the found pairs "
+            f"that is right. Recall {_range(found.recall)}: the share of the duplicates among "
+            "similar records that is found."
+        )
 
-    def _all(self) -> Iterator[tuple[int, ...]]:
-        """Yield all pairs of neighbors."""
-        yield from map(tuple, self._pairs.tolist())
+    def _counts(self) -> str:
+        found = self._past[-1][1]
+        return (
+            f"{len(found.pairs):,} pairs of duplicates found, in {found.n_groups:,} groups. About "
+            f"{found.n_same[0]:,.0f} of the {found.n_candidates:,} pairs of similar records are "
+            "duplicates."
+        )
+
+    def values(self) -> dict[str, Any]:
+        """Return the verdict as plain values."""
+        if not self._past:
+            return {"duplicates": None, "precision": None, "recall": None}
+        found = self._past[-1][1]
+        figures = {"precision": _figure(found.precision), "recall": _figure(found.recall)}
+        return {"duplicates": len(found.pairs), **figures}
+
+    def refit(self, answers: Sequence[Answer]) -> bool:
+        """Find the duplicates; return whether there are answers of both kinds."""
+        pairs, same = self._records.answers(answers)
+        if same.all() or not same.any():
+            return False
+        n = sum(answer.value is not None for answer in answers)
+        found = self._records.finder.find(pairs, same)
+        self._past = [*(past for past in self._past if past[0] < n), (n, found)]
+        return True
+
+    def odd(self, answers: Sequence[Answer]) -> list[tuple[int, ...]]:
+        """Return the rows of answers that the finder set aside, the oddest first."""
+        known = {answer.rows for answer in answers}
+        pairs = self._past[-1][1].suspicious + self._records.below
+        return [pair for pair in map(tuple, pairs.tolist()) if pair in known]
+
+    def advice(self, answers: Sequence[Answer], *, left: bool) -> Advice:
+        """Say how many duplicates are found, and whether to go on."""
+        if not left:
+            return Advice(f"There is nothing left to ask. {self.verdict}", stop=True)
+        if not self._past:
+            values = {answer.value for answer in answers}
+            if len(values - {None}) != 1:
+                return Advice("The first duplicates are found after a few answers.")
+            missing = "different" if True in values else "the same"
+            return Advice(f"Learning starts once two records are called {missing}.")
+        _, low, high = self._past[-1][1].recall
+        if high - low <= _NARROW:
+            return Advice(f"{self._counts()} This is a good moment to finish.", stop=True)
+        return Advice(f"{self._counts()} More answers narrow the ranges below.")
+
+    def picture(self, answers: Sequence[Answer]) -> dict[str, Any]:  # noqa: ARG002
+        """Return nothing: records are not points of a map."""
+        return {}
+
+
+def _figure(values: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip(("value", "low", "high"), map(float, values), strict=True))
+
+
+def _range(values: tuple[float, float, float]) -> str:
+    value, low, high = values
+    return f"{value:.2f} ({low:.2f} to {high:.2f})"

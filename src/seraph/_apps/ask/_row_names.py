@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 # Another table, if more than this share of the rows of the answers has changed. Two tables with
 # few columns have a few rows in common by chance.
@@ -16,15 +17,9 @@ Contents = Callable[[int], str]
 class RowNames:
     """How answers find their rows again: by id, or by number if they have no ids.
 
-    Parameters
-    ----------
-    ids : sequence of str
-        Name of each row.
-    contents : callable or None
-        Returns the `digest` of a row, which tells whether it is still the same.
-    n_first : int or None
-        Number of rows of the first table, if the ids are those of two tables, which may share
-        them; an answer then names a row of each.
+    `contents` returns the `digest` of a row, which tells whether it is still the same. If there
+    are two tables, which may share ids, `n_first` is the number of rows of the first; an answer
+    then names a row of each.
 
     Examples
     --------
@@ -40,7 +35,7 @@ class RowNames:
         self, ids: Sequence[str], contents: Contents | None = None, n_first: int | None = None
     ) -> None:
         self.ids = ids
-        self._contents = contents
+        self._contents = None if contents is None else cache(contents)
         self._n_first = n_first
         first = {name: row for row, name in enumerate(ids[:n_first])}
         self._places = [first, first]

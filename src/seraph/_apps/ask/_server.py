@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import errno
-import json
-import os
 import secrets
 import socket
-import sys
-import tempfile
 import threading
 import time
 import webbrowser
@@ -18,24 +13,36 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import h11
 import uvicorn
+from jinja2 import Environment
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.routing import Mount, Route
 
-from ..._utils._files import render
-from ..._utils._version import __version__
-from ._security import Guard
+from ... import __version__
 from ._session import Refused, Session
 from ._things import SIZES
 
 # Spelled out here: Windows may know a script by another type, and browsers would not run it.
 _STATIC_TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+# Everything comes from this server. Nothing may frame the page, and no form leaves it.
+_HEADERS = {
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
 # A file of the user's is shown inside the page or saved, and never becomes a page of its own.
 _AS_PART = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -50,47 +57,61 @@ _AS_REPORT = {
 }
 
 
-def make_app(session: Session, opened: Callable[[], None] = lambda: None) -> Starlette:
-    """Return the application behind the guard: pages, state and answers of a session.
+def make_app(session: Session, token: str) -> Starlette:
+    """Return the application: page, state and answers of a session, below the token.
 
-    `opened` is called whenever the page is.
+    The token is a secret that other pages cannot guess. The Host must be this machine: a foreign
+    name that resolves to 127.0.0.1 (DNS rebinding) would make a foreign page and this one the
+    same origin.
     """
-    pages = _Pages(session, opened)
+    pages = _Pages(session)
+    routes = [
+        Route("/", pages.page),
+        Route("/static/{name}", pages.static),
+        Route("/thing/{row:int}", pages.thing),
+        Route("/image/{size}/{row:int}", pages.image),
+        Route("/sound/{row:int}", pages.sound),
+        Route("/file/{name}", pages.file),
+        *(Route(f"/{name}", partial(pages.look, look)) for name, look in pages.looks.items()),
+        *(
+            Route(f"/{name}", partial(pages.change, change), methods=["POST"])
+            for name, change in pages.changes.items()
+        ),
+    ]
     return Starlette(
-        routes=[
-            Route("/", pages.page),
-            Route("/static/{name}", pages.static),
-            Route("/state", pages.state),
-            Route("/picture", pages.picture),
-            Route("/answers", pages.answers),
-            Route("/neighbors/{row:int}", pages.neighbors),
-            Route("/thing/{row:int}", pages.thing),
-            Route("/image/{size}/{row:int}", pages.image),
-            Route("/sound/{row:int}", pages.sound),
-            Route("/file/{name}", pages.file),
-            *(
-                Route(f"/{name}", partial(pages.change, name), methods=["POST"])
-                for name in pages.changes
-            ),
+        routes=[Mount(f"/{token}", routes=routes)],
+        middleware=[
+            Middleware(BaseHTTPMiddleware, dispatch=_with_headers),
+            Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
         ],
         exception_handlers={HTTPException: _problem},
     )
 
 
+async def _with_headers(request: Request, call_next: RequestResponseEndpoint) -> Response:
+    """Add the headers that keep a page to itself, unless the response has its own."""
+    response = await call_next(request)
+    for name, value in _HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response
+
+
 class _Pages:
     """Answers to requests. Starlette runs those that are not ``async`` in threads."""
 
-    def __init__(self, session: Session, opened: Callable[[], None]) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
-        self._opened = opened
-        # What the page may change: how, and the fields of the JSON object that it sends.
-        self.changes: dict[str, tuple[Callable[..., bool | None], dict[str, type]]] = {
-            "answer": (session.answer, {"key": str, "value": str}),
-            "undo": (session.undo, {"answers": int}),
-            "skip": (session.skip, {"key": str}),
-            "again": (session.again, {"keys": list}),
-            "cancel": (session.finish.cancel, {}),
-            "end": (session.end, {}),
+        self.looks = {
+            "state": session.state,
+            "picture": session.picture,
+            "answers": session.answers,
+        }
+        # What the page may change; it sends the arguments as a JSON object.
+        self.changes: dict[str, Callable[..., bool | None]] = {
+            "answer": session.answer,
+            "undo": session.undo,
+            "again": session.again,
+            "end": session.end,
         }
         folder = files("seraph._apps.ask")
         self._static = {
@@ -99,22 +120,20 @@ class _Pages:
             if Path(path.name).suffix in _STATIC_TYPES
         }
         setting = session.setting
-        self._page = render(
-            (folder / "templates" / "page.html").read_text(encoding="utf-8"),
-            title=setting.title,
-            question=setting.question,
-            features=setting.features,
-            by_class=setting.classes is not None,
-            duplicates=setting.records is not None,
-            n_rows=f"{len(setting.X):,}",
-            n_missing=session.n_missing,
-            finish=session.finish,
-            answers=session.file.path.name,
-            version=__version__,
+        template = (folder / "templates" / "page.html").read_text(encoding="utf-8")
+        self._page = (
+            Environment(autoescape=True)
+            .from_string(template)
+            .render(
+                setting=setting,
+                by_class=setting.classes is not None,
+                n_missing=session.n_missing,
+                answers=session.file.path.name,
+                version=__version__,
+            )
         )
 
     def page(self, _: Request) -> Response:
-        self._opened()
         return HTMLResponse(self._page)
 
     def static(self, request: Request) -> Response:
@@ -123,23 +142,14 @@ class _Pages:
             raise HTTPException(404, "There is no such file.")
         return Response(self._static[name], media_type=_STATIC_TYPES[Path(name).suffix])
 
-    def state(self, _: Request) -> Response:
-        return JSONResponse(self._session.state())
-
-    def picture(self, _: Request) -> Response:
-        return JSONResponse(self._session.picture())
-
-    def answers(self, _: Request) -> Response:
-        return JSONResponse(self._session.answers())
-
-    def neighbors(self, request: Request) -> Response:
-        return JSONResponse(self._session.neighbors(self._row(request)))
+    def look(self, look: Callable[[], Any], _: Request) -> Response:
+        return JSONResponse(look())
 
     def thing(self, request: Request) -> Response:
-        return JSONResponse(self._session.setting.things.card(self._row(request)))
+        return JSONResponse(self._session.setting.things.card(request.path_params["row"]))
 
     def image(self, request: Request) -> Response:
-        row, size = self._row(request), request.path_params["size"]
+        row, size = (request.path_params[name] for name in ("row", "size"))
         made = self._session.setting.things.picture(row, size) if size in SIZES else None
         if made is None:
             raise HTTPException(404, "There is no such picture.")
@@ -147,17 +157,16 @@ class _Pages:
         return Response(data, media_type=kind, headers=_AS_PART)
 
     def sound(self, request: Request) -> Response:
-        found = self._session.setting.things.sound(self._row(request))
-        if found is None:
+        path = self._session.setting.things.path(request.path_params["row"], "sound")
+        if path is None:
             raise HTTPException(404, "There is no such sound.")
-        path, kind = found
-        return FileResponse(path, media_type=kind, headers=_AS_PART)
+        return FileResponse(path, headers=_AS_PART)
 
     def file(self, request: Request) -> Response:
         finish = self._session.finish
-        offered: dict[str, Path | None] = {"answers": self._session.file.path}
+        offered = {"answers": self._session.file.path}
         if self._session.finish_state()["status"] == "done":
-            offered |= {"model": finish.model, "report": finish.report}
+            offered |= finish.files
         name = request.path_params["name"]
         path = offered.get(name)
         if path is None or not path.is_file():
@@ -166,109 +175,50 @@ class _Pages:
             return FileResponse(path, media_type="text/html", headers=_AS_REPORT)
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
-    async def change(self, name: str, request: Request) -> Response:
+    async def change(self, change: Callable[..., bool | None], request: Request) -> Response:
         """Make a change in a thread; return the state after it, or why it was not made."""
-        make, fields = self.changes[name]
-        sent = _parsed(await request.body(), fields)
+        sent = await request.json()
 
         def work() -> Response:
             try:
-                made = make(*(sent[field] for field in fields))
+                made = change(**sent)
             except Refused as error:
                 raise HTTPException(422, str(error)) from error
             except OSError as error:
-                message = _disk_message(self._session.file.path, error)
+                path, fault = self._session.file.path, error.strerror or error
+                message = f"{path} was not written ({fault}). Nothing before is lost."
                 raise HTTPException(507, message) from error
             return JSONResponse({**self._session.state(), "elsewhere": made is False})
 
         return await run_in_threadpool(work)
 
-    def _row(self, request: Request) -> int:
-        row = int(request.path_params["row"])
-        if row >= len(self._session.setting.X):
-            raise HTTPException(404, "There is no such row.")
-        return row
-
 
 def _problem(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return JSONResponse({"problem": error.detail}, error.status_code, error.headers)
-
-
-def _disk_message(path: Path, error: OSError) -> str:
-    reason = error.strerror or str(error)
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"The disk is full: {path} was not written. Free some space, then answer again."
-    return f"{path} was not written ({reason}). Nothing before is lost; answer again."
-
-
-def _parsed(body: bytes, fields: dict[str, type]) -> dict[str, Any]:
-    """Return the JSON object of a request; refuse one without these fields of these types."""
-    try:
-        sent = json.loads(body)
-    except (ValueError, RecursionError):
-        sent = None
-    if (
-        not isinstance(sent, dict)
-        or {name: type(value) for name, value in sent.items()} != fields
-        or not all(type(key) is str for key in sent.get("keys", ()))
-    ):
-        listed = [f"{name} ({kind.__name__})" for name, kind in fields.items()]
-        raise HTTPException(400, f"Send a JSON object with {' and '.join(listed) or 'no fields'}.")
-    return sent
-
-
-class _Connection(H11Protocol):
-    """A connection that is closed if a request does not come, or not whole.
-
-    uvicorn closes one that is idle after a response, and waits for the first request forever.
-    """
-
-    def __init__(self, *args: Any, patience: float, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._patience = patience
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._watch()
-
-    def _watch(self) -> None:
-        self.loop.call_later(self._patience, self._look)
-
-    def _look(self) -> None:
-        if self.transport.is_closing():
-            return
-        between = self.timeout_keep_alive_task is not None  # requests: uvicorn's own time runs
-        begun = self.cycle is not None and not self.cycle.response_complete
-        if between or (begun and self.conn.their_state is not h11.SEND_BODY):
-            self._watch()
-        else:
-            self.transport.close()
+    lost = error.detail == "Not Found"  # by Starlette: no route, so another token
+    problem = "Wrong address: open the one that `seraph ask` printed." if lost else error.detail
+    return JSONResponse({"problem": problem}, error.status_code, error.headers)
 
 
 class Server:
     """A server on this machine, for one session; on any port that is free, unless one is given.
 
-    Its `address` is that of the page, with the token. A connection on which no whole request comes
-    is closed after `patience` seconds.
+    Its `address` is that of the page, with the token.
     """
 
-    def __init__(self, session: Session, port: int | None = None, patience: float = 20.0) -> None:
+    def __init__(self, session: Session, port: int | None = None) -> None:
         self._socket = _listen(port)
-        self._folder = session.file.path.resolve().parent
-        self._door: Path | None = None
         token = secrets.token_urlsafe(24)
         port = self._socket.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}/{token}/"
         self._server = uvicorn.Server(
             uvicorn.Config(
-                Guard(make_app(session, self._close_door), token),
+                make_app(session, token),
                 loop="asyncio",
-                http=partial(_Connection, patience=patience),  # type: ignore[arg-type]
+                http="h11",
                 ws="none",
                 lifespan="off",
                 log_level="critical",
-                access_log=False,
                 server_header=False,
                 timeout_graceful_shutdown=1,
             )
@@ -278,15 +228,10 @@ class Server:
         """Serve until interrupted; open the page in a browser first if wanted."""
         if browser:
             threading.Thread(target=self._open, daemon=True).start()
-        # A refit gives way to a request after this many seconds, not after Python's 0.005.
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(0.0005)
         try:
             self._server.run(sockets=[self._socket])
         finally:
-            sys.setswitchinterval(interval)
             self._socket.close()
-            self._close_door()
 
     def stop(self) -> None:
         """End `run`, from another thread."""
@@ -295,45 +240,15 @@ class Server:
     def _open(self) -> None:
         while not self._server.started and not self._server.should_exit:
             time.sleep(0.02)
-        # All users of the machine see the arguments of a browser, and so would see the token.
-        try:
-            self._door = _private_door(self._folder, self.address)
-        except OSError:  # the address is printed, too
-            return
-        webbrowser.open(self._door.as_uri())
-
-    def _close_door(self) -> None:
-        """Remove the file that led to the page: it is there for one use."""
-        door, self._door = self._door, None
-        if door is not None:
-            door.unlink(missing_ok=True)
-
-
-def _private_door(folder: Path, address: str) -> Path:
-    """Write a file that leads to the address, and that only this user can read."""
-    descriptor, name = tempfile.mkstemp(".html", "seraph-ask-", folder)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(
-            '<!doctype html><meta charset="utf-8"><title>seraph ask</title>'
-            f'<meta http-equiv="refresh" content="0; url={address}">'
-            f'<p><a href="{address}">Go on to the page</a></p>'
-        )
-    return Path(name)
+        webbrowser.open(self.address)
 
 
 def _listen(port: int | None) -> socket.socket:
     """Return a socket that listens on this machine only."""
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        if os.name == "posix":  # on Windows it would share the port with another server
-            # A server that ended a moment ago does not block its port.
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(("127.0.0.1", port or 0))
-        listening.listen(128)
+        return socket.create_server(("127.0.0.1", port or 0))
     except OSError as error:
-        listening.close()
         raise ValueError(
             f"Port {port} cannot be used ({error.strerror}): choose another with --port, or leave "
             "it out to take any that is free."
         ) from None
-    return listening

@@ -5,13 +5,14 @@ Data flows one way::
     file -> _tables -> command (fit, transform, ...) -> console, report page or file
 """
 
-import sys
-
 try:
     import rich  # noqa: F401
     import typer  # noqa: F401
-except ImportError:
-    sys.exit("The command line needs more packages: pip install 'seraph-learn[cli]'")
+except ImportError as error:
+    raise ImportError(
+        "The command line needs more packages: pip install 'seraph-learn[cli]'. (Without them, "
+        "only seraph demo runs.)"
+    ) from error
 
 from ._app import app, main
 

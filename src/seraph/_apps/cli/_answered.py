@@ -1,30 +1,57 @@
-"""What the answers of ``seraph ask`` say beyond pairs: classes, a test, and the rows they mean."""
+"""Read the answers of ``seraph ask`` and of people: pairs and classes, and the rows they mean."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import compress
+from collections.abc import Collection, Mapping, Sequence
 from operator import ne
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
-from ... import Marks
-from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
-from ..ask._judge import Comparison, compare
+from ...tables import cell_text, read_answer
+from ..ask._arrays import Array, BoolArray, IntArray
 from ..ask._row_names import rows_of_another_table
 from ._ask_rows import row_contents
-from ._rows import sample_rows
-from ._tables import InputTable, cell_text, read_table
+from ._tables import FileTable, InputTable, as_text, read_table, row_ids
 
-# Rows that the check learns from, beside those of the pairs: as many as the page of questions.
-_ROWS = 800
-# Random pairs whose distances the comparison knows, beside those of the answers.
-_POPULATION = 2000
+
+def answered_pairs(
+    tables: Sequence[InputTable],
+    path: Path,
+    id_column: str | None = None,
+    *,
+    may_change: bool = True,
+) -> tuple[IntArray, BoolArray]:
+    """Return the pairs that have been answered, by row number, and which of them are similar.
+
+    The file has the columns i and j, row numbers from 0, and similar: 1 or 0, yes or no, same or
+    different; empty if the pair has not been answered. If the tables have ids, and the file the
+    columns id_i and id_j, these name the rows, wherever they are now. Of two tables, i is a row of
+    the first and j one of the second, which are numbered on. Two answers about one pair that
+    differ are refused, unless they `may_change`.
+    """
+    answers = _file_of_answers(path, ["similar"])
+    said = {}
+    for row, cell in enumerate(answers.cells("similar").to_pylist()):
+        try:
+            answer = read_answer(cell)
+        except ValueError as error:
+            raise ValueError(f"{path}, {answers.place(row)}: similar: {error}") from None
+        if answer is not None:
+            said[row] = answer
+    by_id = _go_by_id(answers, tables[0], id_column)
+    ends = [
+        _rows(answers, said, f"id_{end}" if by_id else end, table, id_column if by_id else None)
+        for end, table in (("i", tables[0]), ("j", tables[-1]))
+    ]
+    pairs = np.column_stack(ends)
+    similar = np.array([*said.values()], dtype=bool)
+    if len(tables) == 2:
+        pairs[:, 1] += tables[0].n_rows
+    if not may_change:
+        _check_consistent(answers, pairs, said)
+    _check_rows(tables, pairs, answers, said, by_id=by_id)
+    return pairs, similar
 
 
 def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Array:
@@ -32,59 +59,99 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
 
     The file has the columns class and row (numbers from 0), or id, if `id_column` is given.
     """
-    answers = read_table(path)
     by_id = id_column is not None and id_column in (table.names or ())
     key = "id" if by_id else "row"
-    for column in ("class", key):
-        if column not in (answers.names or ()):
-            raise ValueError(
-                f"{path} has no column {column!r}: --labels reads the answers of seraph ask "
-                "--classes, with the columns row, class and id."
-            )
-    names = table.cells(str(id_column)).to_pylist() if by_id else range(table.n_rows)
-    place = {cell_text(name): row for row, name in enumerate(names)}
-    rows = []
-    for number, cell in enumerate(_answered_cells(answers, key, "class")):
-        name = cell_text(cell)
-        if not name or name not in place:
-            raise ValueError(f"{path}, answer {number}: {table.path} has no row {name!r}.")
-        rows.append(place[name])
-    check_rows([table], np.array(rows, dtype=np.intp)[:, None], answers, "class", by_id=by_id)
+    answers = _file_of_answers(path, ["class", key])
+    texts = enumerate(map(cell_text, answers.cells("class").to_pylist()))
+    said = {row: text for row, text in texts if text}
+    rows = _rows(answers, said, key, table, id_column if by_id else None)
+    _check_rows([table], rows[:, np.newaxis], answers, said, by_id=by_id)
     labels = np.full(table.n_rows, None, dtype=object)
-    labels[rows] = [cell_text(label) for label in _answered_cells(answers, "class", "class")]
+    labels[rows] = [*said.values()]
     return labels
 
 
-def _answered_cells(answers: InputTable, name: str, answer: str) -> list[Any]:
-    """Return the cells of a column where the column `answer` is not empty."""
-    answered = map(cell_text, answers.cells(answer).to_pylist())
-    return list(compress(answers.cells(name).to_pylist(), answered))
+def _file_of_answers(path: Path, columns: Sequence[str]) -> FileTable:
+    table = read_table(path, asked=columns)
+    if not isinstance(table, FileTable):
+        raise ValueError(f"{path} is an array without column names: save the answers as a .csv.")
+    return table
 
 
-def check_rows(
+def _go_by_id(answers: FileTable, table: InputTable, id_column: str | None) -> bool:
+    """Return whether answers name their rows by id; refuse ids without a column of the data."""
+    if not {"id_i", "id_j"} <= {*answers.names}:
+        return False
+    texts = {name: as_text(cells).tolist() for name, cells in answers.columns.items()}
+    # `seraph ask` writes the numbers again for rows without a name.
+    are_numbers = all(texts.get(end) == texts[f"id_{end}"] for end in "ij")
+    if id_column is None and table.names is not None and not are_numbers:
+        raise ValueError(
+            f"{answers.path}: its columns id_i and id_j name the rows, which may have moved "
+            "since: say which column of the data holds these ids (--id)."
+        )
+    return id_column is not None
+
+
+def _rows(
+    answers: FileTable,
+    said: Collection[int],
+    column: str,
+    table: InputTable,
+    id_column: str | None,
+) -> IntArray:
+    """Return the rows of a table that a column names in some lines, by id or by number."""
+    places = {name: row for row, name in enumerate(row_ids(table, id_column))}
+    cells, rows = answers.cells(column).to_pylist(), []
+    for row in said:
+        name = cell_text(cells[row])
+        name = name if id_column is not None else name.removesuffix(".0")
+        if name not in places:
+            what = f"row number from 0 to {table.n_rows - 1}" if id_column is None else "id"
+            raise ValueError(
+                f"{answers.path}, {answers.place(row)}: {column} is {name!r}, and no row of "
+                f"{table.path} has this {what}. Correct it, or remove the answer."
+            )
+        rows.append(places[name])
+    return np.array(rows, dtype=np.intp)
+
+
+def _check_consistent(answers: FileTable, pairs: IntArray, said: Mapping[int, bool]) -> None:
+    """Refuse two answers about one pair that contradict each other, by their lines."""
+    first: dict[tuple[int, ...], int] = {}
+    for pair, row in zip(map(tuple, np.sort(pairs, axis=1).tolist()), said, strict=True):
+        before = first.setdefault(pair, row)
+        if said[before] != said[row]:
+            raise ValueError(
+                f"{answers.path}, {answers.place(before)} and {answers.place(row)}: the rows "
+                f"{pair[0]} and {pair[1]} are called similar and dissimilar. Remove one of the "
+                "two answers."
+            )
+
+
+def _check_rows(
     tables: Sequence[InputTable],
     rows: IntArray,
-    answers: InputTable,
-    answer: str = "similar",
+    answers: FileTable,
+    said: Collection[int],
     *,
-    by_id: bool = False,
+    by_id: bool,
 ) -> None:
-    """Refuse answers about rows that hold something else than when ``seraph ask`` asked.
+    """Refuse answers about rows that hold something else than when they were asked about.
 
-    It notes a digest of each row, because a row number may mean another row by now, and an id
-    another row of another table. Answers without digests hold. `rows`, of shape (n_answers, k),
-    were found by number; or by id, and then a few of them may have changed. The rows of a second
-    table are numbered on. The column `answer` is empty where there is no answer.
+    The answers note a digest of each row, because a row number may mean another row by now, and
+    an id another row of another table. Answers without digests hold. `rows`, of shape
+    (n_answers, k), were found by number; or by id, and then a few of them may have changed. The
+    rows of a second table are numbered on.
     """
-    if "content" not in (answers.names or ()):
+    if "content" not in answers.names:
         return
-    cells = [cell_text(cell).split() for cell in _answered_cells(answers, "content", answer)]
-    noted = [k for k, cell in enumerate(cells) if len(cell) == rows.shape[1]]
-    if len(cells) != len(rows) or not noted:
-        return
-    known = rows[noted].ravel().tolist()
-    said = [name for k in noted for name in cells[k]]
-    changed = dict(zip(known, map(ne, row_contents(tables, known), said), strict=True))
+    cells = answers.cells("content").to_pylist()
+    noted = [cell_text(cells[row]).split() for row in said]
+    full = [k for k, digests in enumerate(noted) if len(digests) == rows.shape[1]]
+    known = rows[full].ravel().tolist()
+    then = [digest for k in full for digest in noted[k]]
+    changed = dict(zip(known, map(ne, row_contents(tables, known), then), strict=True))
     others = rows_of_another_table(changed, by_id=by_id)
     if others:
         order = "" if by_id else ", with its rows in the same order"
@@ -95,117 +162,3 @@ def check_rows(
             f"table that they are about{order}. If these are the same things with other cells, "
             "remove the column 'content'."
         )
-
-
-def test_weights(path: Path | None, n_pairs: int) -> FloatArray | None:
-    """Return the weight in the test of each answered pair, NaN for one to learn from.
-
-    None if the file says nothing about a test.
-    """
-    table = None if path is None else read_table(path)
-    if table is None or "test_weight" not in (table.names or ()):
-        return None
-    cells = _answered_cells(table, "test_weight", "similar")
-    weights = np.array([np.nan if cell in (None, "") else float(cell) for cell in cells])
-    if len(weights) != n_pairs or np.isnan(weights).all():
-        return None
-    return weights
-
-
-@dataclass(frozen=True)
-class TestedPairs:
-    """The verdict of answers that were kept apart as a test.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        What they say about the learned and the Euclidean distance.
-    n : int
-        How many there are.
-    name : str
-        Name of the learner.
-    """
-
-    comparison: Comparison
-    n: int
-    name: str
-    title = "AUC on the test answers: how often a similar pair is nearer than a dissimilar one"
-
-    @property
-    def method(self) -> str:
-        """How it was computed."""
-        return (
-            f"{self.n} questions were drawn at random as a test. The distance was learned once "
-            "more without their answers. The AUC says how often a pair that you called similar "
-            "is nearer than one that you called dissimilar: 1 is best, 0.5 is chance, and wrong "
-            "answers lower it. No AUC exceeds 1, so an interval near 1 reaches further down "
-            "than up."
-        )
-
-    def rows(self) -> list[list[str]]:
-        """Return the comparison as a table, headings first."""
-        found = self.comparison
-        return [
-            ["distance", "AUC", "95 % interval"],
-            *(
-                [name, f"{one.value:.2f}", f"{one.low:.2f} to {one.high:.2f}"]
-                for name, one in ((self.name, found.learned), ("Euclidean", found.euclidean))
-            ),
-        ]
-
-    def verdict(self) -> str:
-        """Say in a sentence which distance is better."""
-        return self.comparison.sentence()
-
-    def values(self) -> dict[str, Any]:
-        """Return the comparison as plain values."""
-        return {
-            "held_out": "test answers",
-            "n": self.n,
-            **asdict(self.comparison),
-            "better": self.comparison.better,
-            "verdict": self.verdict(),
-        }
-
-
-def tested_pairs(
-    learner: Any,
-    points: FloatArray,
-    pairs: IntArray,
-    similar: BoolArray,
-    weights: FloatArray | None,
-    *,
-    seed: int,
-) -> TestedPairs | None:
-    """Learn from the pairs that are not in the test, and judge by those that are.
-
-    Returns None if there is no test, or too few pairs of either.
-    """
-    if weights is None:
-        return None
-    tested: BoolArray = ~np.isnan(weights)
-    if similar[~tested].all() or not similar[~tested].any():
-        return None
-    needed: IntArray = np.unique(pairs)
-    rows = sample_rows(len(points), len(needed) + _ROWS, needed, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the fit on all pairs has already warned
-        marks = Marks(pairs[~tested], similar[~tested], rows=len(points))[rows]
-        learned = clone(learner).fit(points[rows], marks=marks)
-
-    def distances(some: IntArray) -> tuple[FloatArray, FloatArray]:
-        plain = np.linalg.norm(points[some[:, 0]] - points[some[:, 1]], axis=1)
-        return learned.pair_distance(some, points), plain
-
-    rng = np.random.default_rng(seed)
-    first = rng.integers(len(points), size=_POPULATION)
-    second = (first + rng.integers(1, len(points), size=_POPULATION)) % len(points)
-    found = compare(
-        *distances(pairs[tested]),
-        similar[tested],
-        weights[tested],
-        population=distances(np.column_stack([first, second])),
-    )
-    if found is None:
-        return None
-    return TestedPairs(found, int(tested.sum()), type(learner).__name__)

@@ -4,30 +4,22 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import _options as options
-from ._console import (
-    brief,
-    check_tables_out,
-    command,
-    progress_bar,
-    put_table,
-    result,
-    say,
-    show,
-)
-from ._errors import SIGNIFICANCE, TITLE, always, error_cells, sign_test, standard_error
+from ._console import command, result, say, show, working
 from ._requests import TableRequest
 
 if TYPE_CHECKING:
-    from ..._utils._typing import BoolArray, FloatArray
+    from ..ask._arrays import FloatArray
+    from ._errors import Score
     from ._examples import Examples
 
-_SIMPLEST = ("Euclidean", "logistic regression", "label spreading")
+# Methods to list by name; the rest are counted.
+_LISTED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,173 +30,116 @@ class CompareRequest(TableRequest):
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this learner (repeatable). Rivals stay."),
     ] = None
-    output: options.TableOutput = None
 
 
 @command
 def compare(request: CompareRequest) -> None:
-    """Compare all learners with plain rivals on held-out labels, and say which to take.
+    """Compare all learners with plain rivals on held-out labels, and say which errs least.
 
-    Learners classify by a vote of the labeled rows in their space. The rivals are the same with
-    the Euclidean distance, logistic regression, label spreading, and the most frequent class for
-    each row. The errors are those that seraph fit prints. Rows without a label are used by those
-    that can. Of methods with the same error, the simplest comes first.
+    Learners classify as seraph predict does. The rivals are the same with the Euclidean distance,
+    logistic regression, label spreading, and the most frequent class for each row. The errors are
+    those that seraph fit prints. Rows without a label are used by those that can. Of methods with
+    the same error, the simplest comes first.
 
     Example: seraph compare data.csv --label class --id name --drop remarks
     """
-    check_tables_out([request.output], request.data)
-    if request.label is None and not all(path.suffix == ".npz" for path in request.data):
+    if request.label is None and request.data.suffix != ".npz":
         raise ValueError("compare needs labels: name the column with the classes (--label).")
     table = request.read()
-    methods = _methods(request.learner)
     # Only now: they import scikit-learn, and a refusal should not wait for that.
+    from ._errors import sign_test
     from ._examples import Examples
     from ._prepare import prepare
 
+    methods = _methods(request.learner)
     examples = Examples.read(table, request)
     points = prepare(examples.table, request)[1]
-    scores, failed = _cross_validate(methods, points, examples, request.seed)
-    rows, verdict = _rows(scores), _verdict(scores)
-    if request.output is not None:
-        put_table(request.output, {head: cells for head, *cells in zip(*rows, strict=True)})
-    troubles = [{"method": name, "trouble": trouble} for name, trouble in failed.items()]
-    result(methods=[*(score.values() for score in scores), *troubles], verdict=verdict)
+    scores = _cross_validate(methods, points, examples, request.seed)
+    # Of sign tests against the first method, times their number (Bonferroni).
+    tests = [sign_test(scores[0], score)[1] for score in scores]
+    p_values = [min(1.0, max(1, len(scores) - 1) * p) for p in tests]
+    rows = [["method", "wrong", "error", "p", "seconds per fit"]]
+    for score, p in zip(scores, p_values, strict=True):
+        shown = "" if score is scores[0] else f"{p:.2g}"
+        rows.append([*score.cells(), shown, f"{score.seconds:.2f}"])
+    verdict = _verdict(scores, p_values)
+    figures = [{**score.values(), "p_value": p} for score, p in zip(scores, p_values, strict=True)]
+    result(methods=figures, verdict=verdict)
     say(verdict)
-    show(rows, TITLE)
+    show(rows, "Error on held-out labels, and p of a sign test against the first method")
 
 
-@dataclass
-class _Score:
-    """Errors of one method: which held-out rows it got wrong."""
-
-    name: str
-    wrong: BoolArray
-    seconds: float = 0.0
-    is_guess: bool = False
-
-    @property
-    def n_wrong(self) -> int:
-        return int(self.wrong.sum())
-
-    @property
-    def error(self) -> float:
-        return self.n_wrong / len(self.wrong)
-
-    @property
-    def standard_error(self) -> float:
-        return standard_error(self.n_wrong, len(self.wrong))
-
-    @property
-    def complexity(self) -> int:
-        """Rank among methods with the same error: a guess, what learns nothing, what is plain."""
-        if self.is_guess:
-            return -1
-        return _SIMPLEST.index(self.name) if self.name in _SIMPLEST else len(_SIMPLEST)
-
-    def values(self) -> dict[str, Any]:
-        return {
-            "method": self.name,
-            "wrong": self.n_wrong,
-            "n": len(self.wrong),
-            "error": self.error,
-            "standard_error": self.standard_error,
-            "seconds_per_fit": self.seconds,
-        }
-
-
-def _methods(wanted: list[str] | None) -> dict[str, Any]:
-    """Return the classifiers to compare, by name."""
+def _methods(names: list[str] | None) -> dict[str, Any]:
+    """Return the classifiers to compare, by name, the simplest first."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
-    from ._held_out import by_vote
+    from ... import MetricClassifier
+    from ...classic import Euclidean
     from ._learners import learners, make_learner
 
-    chosen = [make_learner(name) for name in wanted or learners()]
+    chosen = [make_learner(name) for name in names or learners()]
     return {
-        **{type(learner).__name__: by_vote(learner) for learner in chosen},
-        "Euclidean": by_vote(),
+        "Euclidean": MetricClassifier(Euclidean()),
         # Without iterations, self-training is a fit on the labeled rows.
         "logistic regression": SelfTrainingClassifier(
             LogisticRegression(max_iter=1000), max_iter=0
         ),
         "label spreading": LabelSpreading(kernel="knn", n_neighbors=7, max_iter=200),
+        **{type(learner).__name__: MetricClassifier(learner) for learner in chosen},
     }
 
 
 def _cross_validate(
     methods: dict[str, Any], points: FloatArray, examples: Examples, seed: int
-) -> tuple[list[_Score], dict[str, str]]:
-    """Return the scores, best first, and why a method has none."""
+) -> list[Score]:
+    """Return the scores, best first; a method that fails has none, with a note."""
     import numpy as np
 
-    from ._held_out import label_folds, most_frequent
+    from ._errors import Score
+    from ._held_out import guess_labels, label_folds, refit
 
     codes = examples.codes
     folds = label_folds(codes, examples.marks, seed=seed)
     if not folds:
         raise ValueError(
-            "Too few labels to compare by: label rows of two classes, and at least two rows of "
-            "one of them."
+            "Too few labels to compare by: label at least four rows of each of two classes."
         )
-    guess = most_frequent(codes)
-    held = np.concatenate([fold.held for fold in folds])
-    name = always(examples.class_names[guess])
-    scores = [_Score(name, codes[held] != guess, is_guess=True)]
-    failed: dict[str, str] = {}
-    with progress_bar() as progress:
-        task = progress.add_task("comparing", total=len(methods) * len(folds))
-        for number, (name, method) in enumerate(methods.items()):
-            progress.update(task, description=name, completed=number * len(folds))
-            wrong = []
+    judged = np.concatenate([held for _, held in folds])
+    scores = [guess_labels(codes, judged, examples.class_names)]
+    with working("comparing") as status:
+        for name, method in methods.items():
+            status.update(name)
             started = time.perf_counter()
             try:
-                for fold in folds:
-                    wrong.append(fold.wrong(method, points, codes))
-                    progress.advance(task)
+                wrong = [
+                    refit(method, points[rows], codes[rows]).predict(points[held]) != codes[held]
+                    for rows, held in folds
+                ]
             except Exception as error:  # one method that cannot must not end the others
-                failed[name] = brief(error)
-                warnings.warn(f"{name} is left out: {failed[name]}", stacklevel=2)
+                warnings.warn(f"{name} is left out: {str(error)[:200]}", stacklevel=2)
                 continue
             seconds = (time.perf_counter() - started) / len(folds)
-            scores.append(_Score(name, np.concatenate(wrong), seconds))
-    return _ranked(scores), failed
+            scores.append(Score(name, np.concatenate(wrong), seconds))
+    return sorted(scores, key=lambda score: score.n_wrong)
 
 
-def _ranked(scores: list[_Score]) -> list[_Score]:
-    return sorted(scores, key=lambda score: (score.n_wrong, score.complexity))
+def _verdict(scores: Sequence[Score], p_values: Sequence[float]) -> str:
+    """Say which method errs least, and which others the labels cannot tell from it."""
+    from ._errors import SIGNIFICANCE
+    from ._tables import and_more
 
-
-def _rows(scores: list[_Score]) -> list[list[str]]:
-    rows = [["method", "wrong", "error", "seconds per fit"]]
-    for score in scores:
-        cells = error_cells(score.n_wrong, len(score.wrong))
-        rows.append([score.name, *cells, f"{score.seconds:.2f}"])
-    return rows
-
-
-def _verdict(scores: list[_Score]) -> str:
-    """Say which method to take, or which are level: the labels cannot tell them apart."""
     best, *others = scores
-    close = [one for one in others if sign_test(best.wrong, one.wrong) >= SIGNIFICANCE]
-    n = len(best.wrong)
-    errs = f"on {best.n_wrong} of {n} held-out labels"
+    errs = f"{best.name} errs least, on {best.n_wrong} of {best.n} held-out labels"
+    tests = f"sign tests, p times {len(others)}"
+    close = [
+        f"{score.name} ({score.n_wrong})"
+        for score, p in zip(others, p_values[1:], strict=True)
+        if p >= SIGNIFICANCE
+    ]
     if not close:
-        return (
-            f"Take {best.name}: it errs least, {errs}. It is better than every other one (sign "
-            f"test, p < {SIGNIFICANCE})."
-        )
-    simplest = min([best, *close], key=lambda score: score.complexity)
-    said = (
-        f"{best.name} errs {errs}, level with {', '.join(one.name for one in close)}: {n} labels "
-        f"cannot tell them apart (sign test, p >= {SIGNIFICANCE})."
+        return f"{errs}, and is better than every other method ({tests}, < {SIGNIFICANCE})."
+    return (
+        f"{errs}. These labels do not show that it is better than "
+        f"{and_more(close[:_LISTED], len(close))} ({tests}, >= {SIGNIFICANCE})."
     )
-    if simplest.is_guess:
-        return (
-            f"No method is clearly better than the same class for each row. {said} More labels "
-            "would decide, or these columns say nothing about the class."
-        )
-    if simplest is best:
-        return f"{said} Take {best.name}, the simplest of them."
-    nothing = ", which learns nothing" if simplest.name == "Euclidean" else ""
-    return f"{said} The simplest of them is {simplest.name}{nothing}; more labels would decide."

@@ -8,11 +8,9 @@ import io
 import json
 import math
 import os
-import re
 import sys
 import warnings
-from ast import literal_eval
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from functools import wraps
 from pathlib import Path
@@ -22,19 +20,18 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.status import Status
     from rich.text import Text
 
-    from ._tables import Written
+    from ...tables import Written
 
 
 class _Output:
     """What the current command prints: tables, one JSON object, one table as CSV, or nothing."""
 
+    json = quiet = table = False
+
     def __init__(self) -> None:
-        self.json = False
-        self.quiet = False
-        self.table = False
         self.values: dict[str, Any] = {}
         self.caught: list[warnings.WarningMessage] = []  # and not printed yet
 
@@ -47,7 +44,7 @@ class _Output:
 _output = _Output()
 
 # What the help calls the value of an option.
-_METAVARS = {Path: "FILE", int: "NUMBER", float: "NUMBER"}
+_METAVARS = {Path: "FILE", int: "NUMBER", float: "NUMBER", bool: " "}
 _JSON = Annotated[
     bool, typer.Option("--json", help="Print the results as one JSON object instead of tables.")
 ]
@@ -64,41 +61,32 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     declaration says otherwise.
     """
     request = get_type_hints(function).get("request")
-    parameters = []
     hints = get_type_hints(request or function, include_extras=True)
-    for name, parameter in inspect.signature(request or function).parameters.items():
-        if len(get_args(hints[name])) != 2:
-            raise TypeError(
-                f"{function.__name__}: {name} must be Annotated[type, typer.Argument(...)] or "
-                f"typer.Option(...); got {hints[name]}."
-            )
-        kind, option = get_args(hints[name])
-        if kind is bool and option.default is ...:  # typer keeps the first name there
-            option.param_decls = (f"--{name.replace('_', '-')}",)
-        while get_args(kind):  # list[Path] | None
-            kind = get_args(kind)[0]
-        option.metavar = option.metavar or _METAVARS.get(kind)
-        keyword = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
-        parameters.append(keyword)
+    parameters = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
+        for name, parameter in inspect.signature(request or function).parameters.items()
+    ]
     parameters += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=hint)
         for name, hint in (("json_output", _JSON), ("quiet", _QUIET))
     ]
+    for parameter in parameters:
+        kind, option = get_args(parameter.annotation)
+        if kind is bool and option.default is ...:  # typer keeps the first name there
+            option.param_decls = (f"--{parameter.name.replace('_', '-')}",)
+        while get_args(kind):  # list[Path] | None
+            kind = get_args(kind)[0]
+        option.metavar = option.metavar or _METAVARS.get(kind)
 
     @wraps(function)
     def run(*, json_output: bool, quiet: bool, **arguments: Any) -> None:
         _output.json, _output.quiet = json_output, quiet
         _output.table, _output.values = False, {}
         _check_inputs(arguments)
-        try:
-            function(**arguments) if request is None else function(request(**arguments))
-            if json_output:
-                print(as_json(_output.values))
-            sys.stdout.flush()
-        except BrokenPipeError:
-            # The reader has what it wants, as head does. Files are written before anything is
-            # printed, so nothing is lost. (typer would end with status 1.)
-            give_up_stdout()
+        function(**arguments) if request is None else function(request(**arguments))
+        if json_output:
+            print(as_json(_output.values))
+        sys.stdout.flush()  # here, where click ends quietly if nobody reads on
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run
@@ -109,28 +97,16 @@ def _check_inputs(arguments: Mapping[str, Any]) -> None:
     for name in ("model", "data", "pairs", "reference"):
         given = arguments.get(name)
         for path in given if isinstance(given, list) else [given]:
-            if path is not None and str(path) != "-" and not path.exists():
+            if path is not None and not path.exists():
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-
-
-def give_up_stdout() -> None:
-    """Stop the interpreter from flushing the rest to a stdout that is closed or full."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def console() -> Console:
     """Return rich's console on stdout."""
     from rich.console import Console
 
-    class PatientConsole(Console):
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # rich would end with status 1
-
     # A pipe or a file has no width: make it wide, so that nothing is cut off.
-    return PatientConsole() if sys.stdout.isatty() else PatientConsole(width=130)
+    return Console() if sys.stdout.isatty() else Console(width=130)
 
 
 def one_line(text: str) -> str:
@@ -138,49 +114,34 @@ def one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
 
 
-def brief(error: Exception) -> str:
-    """Return what went wrong, in at most 200 letters."""
-    return one_line(str(error))[:200] or type(error).__name__
-
-
-_COLUMNS = re.compile(r"\b(onehot|keep|drop)=(\[.*?\])(?=[,;). ])")
-
-
-def as_options(text: str) -> str:
-    """Return advice to somebody at a command line: options instead of Python's arguments.
+def phrase(said: Exception | Warning) -> str:
+    """Return what the library said, with options where it names parameters of a call.
 
     Examples
     --------
-    >>> as_options("leave them out (drop=['a', 'b c']).")
+    >>> from seraph.tables import ColumnError, Setting
+    >>> phrase(ColumnError("leave them out (", Setting("drop", ["a", "b c"]), ")."))
     'leave them out (--drop a --drop "b c").'
     """
+    from ...tables import Setting
+    from ._tables import quoted
 
-    def repeated(match: re.Match[str]) -> str:
-        names = (name if name.isidentifier() else f'"{name}"' for name in literal_eval(match[2]))
-        return " ".join(f"--{match[1]} {name}" for name in names)
-
-    return _COLUMNS.sub(repeated, text)
-
-
-def _note(text: str) -> None:
-    if not _output.quiet:
-        print(f"seraph: note: {as_options(one_line(text))}", file=sys.stderr)
+    return "".join(
+        " ".join(f"--{part.name} {quoted(value)}" for value in part.values)
+        if isinstance(part, Setting)
+        else str(part)
+        for part in getattr(said, "parts", [said])
+    )
 
 
 @contextmanager
-def warnings_as_notes() -> Iterator[None]:
-    """Print each warning as a note of one line: doubts first, then the results."""
-    _output.quiet = False
-    with notes():
-        yield
-
-
-@contextmanager
-def notes() -> Iterator[None]:
+def notes(*, fresh: bool = False) -> Iterator[None]:
     """Print the warnings of what runs within as notes: before its results, or at its end.
 
-    A command that fails says why, and no more.
+    A command that fails says why, and no more. A `fresh` command prints its results, too.
     """
+    if fresh:
+        _output.json = _output.quiet = _output.table = False
     outer = _output.caught
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("ignore")
@@ -198,28 +159,19 @@ def notes() -> Iterator[None]:
 
 def _print_notes() -> None:
     """Print what has been noted so far."""
-    texts = dict.fromkeys(str(warning.message) for warning in _output.caught)
+    texts = dict.fromkeys(phrase(warning.message) for warning in _output.caught)  # type: ignore[arg-type]
     _output.caught.clear()
-    for text in texts:
-        _note(text)
+    for text in () if _output.quiet else texts:
+        print(f"seraph: note: {one_line(text)}", file=sys.stderr)
 
 
-def progress_bar(*, shown: bool = True) -> Progress:
-    """Make a progress bar on stderr, hidden unless stderr is a terminal."""
+def working(what: str) -> Status:
+    """Show on stderr that the command works, if that is a terminal."""
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 
     stderr = Console(stderr=True)
-    # Some versions of rich end a hidden bar with an empty line.
-    stderr.quiet = not (shown and stderr.is_terminal and not _output.quiet)
-    return Progress(
-        SpinnerColumn(),
-        *Progress.get_default_columns(),
-        TimeElapsedColumn(),
-        console=stderr,
-        transient=True,
-        disable=stderr.quiet,
-    )
+    stderr.quiet = _output.quiet or not stderr.is_terminal
+    return stderr.status(what)
 
 
 def result(**values: Any) -> None:
@@ -254,16 +206,6 @@ def show(
     console().print(Text(one_line(title), style="italic"), table)
 
 
-def show_columns(columns: Mapping[str, Sequence[str]], title: str, *, numbers: slice) -> None:
-    """Print a table of text that is given by columns; see `show`."""
-    show([list(columns), *zip(*columns.values(), strict=True)], title, numbers=numbers)
-
-
-def rows_of(columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows of a table, each by the names of its columns."""
-    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
 def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     """Print a table of names and texts, without headings."""
     show([["", ""], *facts], title, numbers=slice(0), headed=False)
@@ -287,15 +229,6 @@ def print_now(text: str) -> None:
 def silenced() -> AbstractContextManager[Any]:
     """Keep what is printed off stdout, if the command prints no tables."""
     return redirect_stdout(io.StringIO()) if _output.silent else nullcontext()
-
-
-def check_tables_out(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
-    """Refuse tables that cannot be written or would replace an input; None and - are no files."""
-    from ._tables import MIXED_TABLES, STDOUT, check_output
-
-    for path in outputs:
-        if path is not None and path != STDOUT:
-            check_output(path, MIXED_TABLES, inputs)
 
 
 def put_table(

@@ -4,51 +4,50 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain, takewhile
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _options as options
-from ._console import (
-    check_tables_out,
-    command,
-    free_name,
-    progress_bar,
-    put_table,
-    result,
-    say,
-    show,
-    show_facts,
-)
+from ._console import command, free_name, put_table, result, say, show, show_facts, working
+from ._requests import ReadRequest
 
 if TYPE_CHECKING:
-    from ..._utils._typing import Array
     from ...records import Duplicates
+    from ..ask._arrays import Array
     from ._tables import InputTable
 
 _LEAST_SURE = 5  # pairs to show
 _SUSPICIOUS = 20  # answers to list
 _CELL, _RECORD = 30, 70  # letters of a cell, and of a record, to show
+_RANGES = (
+    "precision", "recall", "new_precision", "new_recall", "n_same", "n_wrong",
+)  # fmt: skip
 
 
-@command
-def duplicates(
-    data: options.DataFiles,
+@dataclass(frozen=True, kw_only=True)
+class DuplicatesRequest(ReadRequest):
+    """What `seraph duplicates` is asked for."""
+
+    data: options.DataFile
     against: Annotated[
         Path | None,
         typer.Option(
             help="Second table with the same columns: find the rows of DATA in it, instead of "
             "duplicates within DATA."
         ),
-    ] = None,
+    ] = None
     pairs: Annotated[
         list[Path] | None,
         typer.Option(
             help="Table of answers, from --ask or seraph ask: columns i and j, or id_i and id_j, "
             "and similar (1 for the same, 0 for different, empty if not answered; repeatable)."
         ),
-    ] = None,
+    ] = None
     precision: Annotated[
         float | None,
         typer.Option(
@@ -58,55 +57,65 @@ def duplicates(
             help="Share of the found pairs that is to be right. By default, pairs are found that "
             "are likelier the same than different.",
         ),
-    ] = None,
+    ] = None
     one_to_one: Annotated[
         bool,
         typer.Option(help="With --against: a row of one table is at most one row of the other."),
-    ] = False,
-    output: options.TableOutput = None,
+    ] = False
+    output: options.TableOutput = None
     pairs_out: Annotated[
         Path | None,
         typer.Option(
             help="Write the found pairs here, all those within groups, with their probabilities, "
             "the surest first."
         ),
-    ] = None,
+    ] = None
     ask: Annotated[
         Path | None,
         typer.Option(
             help="Write pairs to answer here, and find nothing yet. With --pairs, those that the "
             "answers leave open."
         ),
-    ] = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="Number of pairs to ask about.")] = 50,
-    k: Annotated[
-        int,
-        typer.Option(
-            "-k",
-            min=1,
-            help="Neighbors of each row to look at first; more where all of them are the same.",
-        ),
-    ] = 10,
-    id_column: options.IdColumn = None,
-    drop: options.Drop = None,
+    ] = None
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of pairs to ask about.")] = 50
+    drop: options.Drop = None
     text: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
             help="Column to compare letter by letter, although it holds numbers (repeatable).",
         ),
-    ] = None,
-    decimal_comma: options.DecimalComma = False,
-    encoding: options.Encoding = None,
-    sql: options.Sql = None,
-    seed: options.Seed = 0,
-) -> None:
+    ] = None
+    seed: options.Seed = 0
+
+    def check(self) -> None:
+        """Refuse, before anything is read, what cannot be done."""
+        from ._tables import check_tables_out
+
+        inputs = (self.data, self.against, *(self.pairs or ()))
+        check_tables_out((self.output, self.pairs_out, self.ask), inputs)
+        if self.ask is None and not self.pairs:
+            raise ValueError(
+                "There are no answers to learn from. Get pairs to answer with --ask answers.csv, "
+                "fill in the column similar (1 for the same, 0 for different), and pass the file "
+                "with --pairs."
+            )
+        if self.ask is not None and (self.output is not None or self.pairs_out is not None):
+            raise ValueError("--ask writes pairs to answer and finds nothing: leave out -o.")
+        if self.output is not None and self.output == self.pairs_out:
+            raise ValueError(f"-o and --pairs-out both name {self.output}: choose two files.")
+        if self.one_to_one and self.against is None:
+            raise ValueError("--one-to-one needs two tables: name the other with --against.")
+
+
+@command
+def duplicates(request: DuplicatesRequest) -> None:
     """Find the rows that describe the same person or thing, from a hundred answers.
 
     First get pairs to answer: --ask answers.csv. Fill in the column similar (1 for the same, 0
     for different) and pass the file with --pairs. The output has one row for each record that has
     a duplicate, with the number of its group. Answers that look wrong are listed and set aside;
-    --ask asks them again first, and the last answer counts.
+    the last answer to a pair counts, and one given twice is kept.
 
     Example: seraph duplicates people.csv --id id --ask answers.csv
 
@@ -114,143 +123,124 @@ def duplicates(
     """
     from ...records import DuplicateFinder
     from ._record_columns import check_records, fitted_finder
-    from ._tables import read_table, read_tables
+    from ._tables import read_table
 
-    check_tables_out((output, pairs_out, ask), (*data, against, *(pairs or ())))
-    if ask is None and not pairs:
-        raise ValueError(
-            "There are no answers to learn from. Get pairs to answer with --ask answers.csv, fill "
-            "in the column similar (1 for the same, 0 for different), and pass the file with "
-            "--pairs."
-        )
-    if ask is not None and (output is not None or pairs_out is not None):
-        raise ValueError("--ask writes pairs to answer and finds nothing: leave out -o.")
-    if output is not None and output == pairs_out:
-        raise ValueError(f"-o and --pairs-out both name {output}: choose two files.")
-    if one_to_one and against is None:
-        raise ValueError("--one-to-one needs two tables: name the other with --against.")
-    written: dict[str, Any] = {"decimal_comma": decimal_comma, "encoding": encoding}
-    tables = [read_tables(data, asked=[id_column], sql=sql, **written)]
-    if against is not None:
-        tables.append(read_table(against, **written))
+    request.check()
+    id_column = request.id_column
+    tables = [read_table(request.data, asked=[id_column], **request.how)]
+    if request.against is not None:
+        tables.append(read_table(request.against, **request.how))
     check_records(tables, id_column)
-    _keep_answers(ask)
-    answers = _answers(tables, pairs, id_column) if pairs else ()
-    with progress_bar() as progress:
-        task = progress.add_task("Comparing neighbors", total=2)
+    records = _Records(tables, id_column)
+    answers = records.answers(request.pairs) if request.pairs else ()
+    with working("comparing neighbors"):
         finder = fitted_finder(
             tables,
-            [*(drop or ()), *([id_column] if id_column else ())],
-            DuplicateFinder(n_neighbors=k, text=text or (), random_state=seed),
+            [*(request.drop or ()), *([id_column] if id_column else ())],
+            DuplicateFinder(text=request.text or (), random_state=request.seed),
         )
-        progress.update(task, advance=1, description="Learning")
-        if ask is not None:
-            asked = finder.questions(n, *answers)
+        if request.ask is not None:
+            asked = finder.questions(request.n, *answers)
         else:
-            found = finder.find(*answers, precision=precision, one_to_one=one_to_one)
-    if ask is not None:
-        _write_questions(ask, asked, tables, id_column, answers[0] if answers else asked[:0])
+            found = finder.find(
+                *answers, precision=request.precision, one_to_one=request.one_to_one
+            )
+    if request.ask is not None:
+        _write_questions(request.ask, asked, records)
         return
-    _write_found(found, tables, id_column, output, pairs_out)
-    _summarize(found, tables, id_column, answers)
-    if output is None and pairs_out is None:
-        say("To keep the groups, name a file with -o.")
+    _write_found(found, records, request)
+    _summarize(found, records, *answers)
 
 
-def _keep_answers(path: Path | None) -> None:
-    """Refuse to write questions over a file that has answers."""
-    from ._tables import STDOUT, read_table
+@dataclass(frozen=True)
+class _Records:
+    """The records of one table or of two, and the names of their rows.
 
-    if path is None or path == STDOUT or not path.exists():
-        return
-    table = read_table(path)
-    if "similar" not in (table.names or ()):
-        return
-    cells = table.cells("similar").to_pylist()
-    n = sum(cell is not None and str(cell).strip() not in ("", "nan") for cell in cells)
-    if n:
-        raise ValueError(
-            f"{path} has {n} answers, which --ask would write over: name another file, or move "
-            "this one away."
-        )
+    The first row of a pair is one of the first table, the second one of the last.
+    """
 
+    tables: Sequence[InputTable]
+    id_column: str | None
 
-def _answers(
-    tables: Sequence[InputTable], paths: Sequence[Path], id_column: str | None
-) -> tuple[Array, ...]:
-    """Return the pairs that are answered in any file, and which of them are the same."""
-    import numpy as np
+    @property
+    def offsets(self) -> Array:
+        """Number of rows before the table of each end of a pair."""
+        import numpy as np
 
-    from ._examples import answered_pairs, ids_of
+        return np.array([0, self.tables[0].n_rows if len(self.tables) == 2 else 0])
 
-    ids = [ids_of(table, id_column) for table in tables]
-    answers = [answered_pairs(tables, path, ids) for path in paths]
-    rows, same = (np.concatenate(parts) for parts in zip(*answers, strict=True))
-    if len(rows) == 0:
-        raise ValueError(
-            "No pair is answered yet: fill in the column similar, 1 for the same and 0 for "
-            "different."
-        )
-    rows = rows - _offsets(tables)
-    _warn_of_changes(tables, rows, same, id_column)
-    return rows, same
+    def answers(self, paths: Sequence[Path]) -> tuple[Array, Array]:
+        """Return the pairs that are answered in any file, and which of them are the same."""
+        import numpy as np
 
+        from ._answered import answered_pairs
 
-def _warn_of_changes(
-    tables: Sequence[InputTable], rows: Array, same: Array, id_column: str | None
-) -> None:
-    """Name the pairs that were answered both ways."""
-    last: dict[tuple[int, ...], bool] = {}
-    changed: dict[tuple[int, ...], None] = {}
-    for key, answer in zip(_keys(tables, rows), same.tolist(), strict=True):
-        if last.setdefault(key, answer) != answer:
-            changed[key] = None
-        last[key] = answer
-    if changed:
-        ends = tables[0], tables[-1]
-        named = [
-            " and ".join(_name(t, row, id_column) for t, row in zip(ends, key, strict=True))
-            for key in changed
+        parts = [
+            answered_pairs(self.tables, path, self.id_column) for path in dict.fromkeys(paths)
         ]
-        count = "1 pair was" if len(named) == 1 else f"{len(named)} pairs were"
-        warnings.warn(
-            f"{count} answered both ways, and the last answer counts: "
-            f"{'; '.join(named[:_LEAST_SURE])}{'; ...' if len(named) > _LEAST_SURE else ''}.",
-            stacklevel=2,
-        )
+        rows, same = (np.concatenate(part) for part in zip(*parts, strict=True))
+        if len(rows) == 0:
+            raise ValueError("No pair is answered yet: fill in the column similar, 1 or 0.")
+        return rows - self.offsets, same
+
+    def keys(self, pairs: Array) -> list[tuple[int, ...]]:
+        """Return pairs as keys; within one table, the order of the two rows does not count."""
+        return [tuple(pair if len(self.tables) == 2 else sorted(pair)) for pair in pairs.tolist()]
+
+    def name(self, place: int, row: int) -> str:
+        """Return what a row of a table is called: its id, or its number."""
+        from ...tables import cell_text
+
+        if self.id_column is None:
+            return str(row)
+        return cell_text(self.tables[place].cells(self.id_column)[row].as_py())
+
+    def ids(self, pairs: Array) -> dict[str, Any]:
+        """Return the columns with the ids of pairs, if rows have ids."""
+        if self.id_column is None:
+            return {}
+        return {
+            f"id_{end}": self.tables[k].cells(self.id_column).take(pairs[:, k])
+            for end, k in (("i", 0), ("j", -1))
+        }
+
+    def contents(self, pairs: Array) -> list[str]:
+        """Return what tells whether the rows of pairs are still the same, as `seraph ask` does."""
+        from ._ask_rows import row_contents
+
+        digests = row_contents(self.tables, (pairs + self.offsets).ravel().tolist())
+        return [" ".join(pair) for pair in zip(digests[::2], digests[1::2], strict=True)]
+
+    def side_by_side(self, pairs: Array, first: Sequence[str]) -> list[list[str]]:
+        """Return the two records of each pair, one below the other, after a first cell."""
+        lines = []
+        for pair, cell in zip(pairs.tolist(), first, strict=False):
+            rows = [*zip((0, -1), pair, strict=True)]
+            texts = [self._texts(self.tables[place], row) for place, row in rows]
+            for (place, row), own, other in zip(rows, texts, texts[::-1], strict=True):
+                lines.append([cell, self.name(place, row), _short(own, other)])
+        return lines
+
+    def _texts(self, table: InputTable, row: int) -> dict[str, str]:
+        """Return the cells of a row by column."""
+        from ...tables import cell_text
+
+        names = (name for name in table.names or () if name != self.id_column)
+        return {name: cell_text(table.cells(name)[row].as_py()) for name in names}
 
 
-def _keys(tables: Sequence[InputTable], pairs: Array) -> list[tuple[int, ...]]:
-    """Return pairs as keys; within one table, the order of the two rows does not count."""
-    return [tuple(pair if len(tables) == 2 else sorted(pair)) for pair in pairs.tolist()]
+def _short(texts: dict[str, str], others: dict[str, str]) -> str:
+    """Return the beginnings of cells, first those that differ from the other record's, there."""
+    differ = {name: text for name, text in texts.items() if text != others.get(name, "")}
+    parts = []
+    for name, text in (differ | texts).items():
+        alike = [*takewhile(bool, map(eq, text, others.get(name, "")))] if name in differ else []
+        start = max(len(alike) - _CELL // 2, 0)
+        parts.append(("…" if start else "") + text[start : start + _CELL])
+    return ", ".join(filter(None, parts))[:_RECORD]
 
 
-def _name(table: InputTable, row: int, id_column: str | None) -> str:
-    """Return what a row is called: its id, or its number."""
-    return str(row) if id_column is None else str(table.cells(id_column)[row].as_py())
-
-
-def _offsets(tables: Sequence[InputTable]) -> list[int]:
-    """Return the number of rows before the table of each end of a pair."""
-    return [0, tables[0].n_rows if len(tables) == 2 else 0]
-
-
-def _ends(tables: Sequence[InputTable], pairs: Array) -> list[tuple[str, InputTable, Array]]:
-    """Return the name, the table and the rows of each end of some pairs."""
-    return [("i", tables[0], pairs[:, 0]), ("j", tables[-1], pairs[:, 1])]
-
-
-def _ids(tables: Sequence[InputTable], pairs: Array, id_column: str | None) -> dict[str, Any]:
-    """Return the columns with the ids of pairs, if rows have ids."""
-    if id_column is None:
-        return {}
-    ends = _ends(tables, pairs)
-    return {f"id_{end}": table.cells(id_column).take(rows) for end, table, rows in ends}
-
-
-def _write_questions(
-    path: Path, asked: Array, tables: Sequence[InputTable], id_column: str | None, known: Array
-) -> None:
+def _write_questions(path: Path, asked: Array, records: _Records) -> None:
     """Write pairs side by side, with a column for the answer."""
     import numpy as np
 
@@ -258,31 +248,23 @@ def _write_questions(
         "i": asked[:, 0],
         "j": asked[:, 1],
         "similar": np.full(len(asked), "", dtype=object),
-        **_ids(tables, asked, id_column),
+        **records.ids(asked),
     }
-    for name in tables[0].names or ():
-        for end, table, rows in _ends(tables, asked):
-            if name != id_column and name in (table.names or ()):
-                columns.setdefault(f"{name} ({end})", table.cells(name).take(rows))
+    for name in records.tables[0].names or ():
+        for end, place in (("i", 0), ("j", -1)):
+            table = records.tables[place]
+            if name != records.id_column and name in (table.names or ()):
+                columns.setdefault(f"{name} ({end})", table.cells(name).take(asked[:, place]))
+    columns["content"] = records.contents(asked)
     put_table(path, columns)
-    answered = set(_keys(tables, known))
-    n_again = sum(key in answered for key in _keys(tables, asked))
-    result(n_pairs=len(asked), n_again=n_again)
-    again = f", the first {n_again} again, because their answers look wrong" if n_again else ""
+    result(n_pairs=len(asked))
     say(
-        f"{path}: {len(asked)} pairs{again}. Fill in the column similar (1 for the same, 0 for "
+        f"{path}: {len(asked)} pairs. Fill in the column similar (1 for the same, 0 for "
         "different), then run the command again with --pairs in place of --ask."
     )
 
 
-def _write_found(
-    found: Duplicates,
-    tables: Sequence[InputTable],
-    id_column: str | None,
-    output: Path | None,
-    pairs_out: Path | None,
-) -> None:
-    ranges = ("precision", "recall", "new_precision", "new_recall", "more_recall", "n_same")
+def _write_found(found: Duplicates, records: _Records, request: DuplicatesRequest) -> None:
     result(
         n_groups=found.n_groups,
         n_pairs=len(found.pairs),
@@ -294,146 +276,92 @@ def _write_found(
         shares=found.weights,
         **{
             name: dict(zip(("value", "low", "high"), getattr(found, name), strict=True))
-            for name in (*ranges, "n_wrong")
+            for name in _RANGES
         },
     )
-    if output is not None:
-        put_table(output, _records(found, tables))
-    if pairs_out is not None:
+    if request.output is not None:
+        put_table(request.output, _grouped(found, records))
+    if request.pairs_out is not None:
         columns = {
             "i": found.pairs[:, 0],
             "j": found.pairs[:, 1],
-            **_ids(tables, found.pairs, id_column),
+            **records.ids(found.pairs),
             "probability": found.probability.round(4),
             "group": found.group[found.pairs[:, 0]],
         }
-        put_table(pairs_out, columns, "pairs_out")
+        put_table(request.pairs_out, columns, "pairs_out")
 
 
-def _records(found: Duplicates, tables: Sequence[InputTable]) -> dict[str, Any]:
+def _grouped(found: Duplicates, records: _Records) -> dict[str, Any]:
     """Return the records with a duplicate, group by group, with all their columns."""
     import numpy as np
-    import pyarrow as pa
 
+    from ...tables import typed_column
+
+    tables, n = records.tables, records.tables[0].n_rows
     group = np.concatenate([found.group, found.other_group])
     best = np.zeros(len(group))
-    stacked: Array = found.pairs + _offsets(tables)  # the second table below the first
-    np.maximum.at(best, stacked, found.probability[:, np.newaxis])
+    np.maximum.at(best, found.pairs + records.offsets, found.probability[:, np.newaxis])
     order = np.flatnonzero(group >= 0)
     order = order[np.argsort(group[order], kind="stable")]
-    side = (order >= tables[0].n_rows).astype(np.intp)
-    rows = order - tables[0].n_rows * side
+    side = (order >= n).astype(np.intp)
     names = list(dict.fromkeys(name for table in tables for name in table.names or ()))
     columns: dict[str, Any] = {free_name("group", names): group[order]}
     if len(tables) == 2:
         columns[free_name("table", names)] = [str(tables[number].path) for number in side]
-    columns[free_name("row", names)] = rows
+    columns[free_name("row", names)] = order - n * side
     columns[free_name("probability", names)] = best[order].round(4)
     for name in names:
-        cells = np.full(len(order), None, dtype=object)
-        for number, table in enumerate(tables):
-            if name in (table.names or ()):
-                cells[side == number] = table.cells(name).take(rows[side == number]).to_pylist()
-        if len({type(cell) for cell in cells if cell is not None}) > 1:
-            cells = np.array([None if cell is None else str(cell) for cell in cells], dtype=object)
-        columns[name] = pa.array(cells.tolist())
+        parts = [
+            table.cells(name).to_pylist() if name in (table.names or ()) else [None] * table.n_rows
+            for table in tables
+        ]
+        column = tables[0].cells(name) if len(tables) == 1 else typed_column([*chain(*parts)])
+        columns[name] = column.take(order)
     return columns
 
 
-def _summarize(
-    found: Duplicates,
-    tables: Sequence[InputTable],
-    id_column: str | None,
-    answers: tuple[Array, ...],
-) -> None:
+def _summarize(found: Duplicates, records: _Records, rows: Array, same: Array) -> None:
     import numpy as np
 
     groups = np.concatenate([found.group, found.other_group])
     sizes = np.bincount(groups[groups >= 0], minlength=1)
-    same = answers[1]
     said = f"{same.sum()} the same, {(~same).sum()} different"
     show_facts(
         [
-            ["records", " and ".join(f"{table.n_rows:,}" for table in tables)],
-            ["answers", f"{said}; about {_range(found.n_wrong)} wrong"],
+            ["records", " and ".join(f"{table.n_rows:,}" for table in records.tables)],
+            ["answers", f"{said}; about {_range(found.n_wrong, ',.0f')} wrong"],
             ["candidates", f"{found.n_candidates:,} pairs of neighbors"],
-            ["duplicates", f"about {_range(found.n_same)} of them"],
+            ["duplicates", f"about {_range(found.n_same, ',.0f')} of them"],
             ["found", f"{len(found.pairs):,} pairs in {found.n_groups:,} groups"],
             ["largest group", f"{sizes.max()} records"],
             ["new", f"{found.n_new:,} pairs that you did not answer"],
-            ["precision, new", _interval(found.new_precision)],
-            ["recall, new", _interval(found.new_recall)],
-            ["recall, all", f"{_interval(found.recall)} of the candidates that are the same"],
-            ["50 more answers", f"recall known to {_ends_of(found.more_recall)}, or about"],
+            ["precision, new", _range(found.new_precision)],
+            ["recall, new", f"{_range(found.new_recall)} of the candidates that are the same"],
+            ["recall, all", f"{_range(found.recall)} of the candidates that are the same"],
         ],
         "Duplicates; precision and recall are expected ones, from the answers",
-    )
-    _show_suspicious(found, tables, id_column, answers)
+    )  # fmt: skip
+    if len(found.suspicious):
+        kinds = dict(zip(records.keys(rows), np.where(same, "same", "different"), strict=True))
+        words = [str(kinds[key]) for key in records.keys(found.suspicious)]
+        count = "1 looks wrong and was" if len(words) == 1 else f"{len(words)} look wrong and were"
+        title = f"Answers: {count} set aside, the oddest first; the others say the opposite"
+        lines = records.side_by_side(found.suspicious[:_SUSPICIOUS], words)
+        show([["answer", "row", "record"], *lines], title)
+        say("Correct them in a further file of --pairs: the last answer counts.")
     shares = sorted(found.weights.items(), key=lambda item: -item[1])
-    rows = [[name, f"{100 * share:.1f} %"] for name, share in shares]
-    show([["column", "share"], *rows], "What matters: share of the weights")
+    lines = [[name, f"{100 * share:.1f} %"] for name, share in shares]
+    show([["column", "share"], *lines], "What matters: share of the weights")
     least = np.argsort(found.probability, kind="stable")[:_LEAST_SURE]
     sure = [f"{found.probability[place]:.3f}" for place in least]
-    lines = _side_by_side(found.pairs[least], sure, tables, id_column)
-    if lines:
+    if lines := records.side_by_side(found.pairs[least], sure):
         heads = ["probability", "row", "record"]
         show([heads, *lines], "Least sure: look at these", numbers=slice(0, 1))
     if found.note:
         warnings.warn(found.note, stacklevel=2)
 
 
-def _show_suspicious(
-    found: Duplicates,
-    tables: Sequence[InputTable],
-    id_column: str | None,
-    answers: tuple[Array, ...],
-) -> None:
-    """List the answers that look wrong, with both records."""
-    import numpy as np
-
-    if len(found.suspicious) == 0:
-        return
-    kinds = np.where(answers[1], "same", "different").tolist()
-    said = dict(zip(_keys(tables, answers[0]), kinds, strict=True))
-    words = [said[tuple(pair)] for pair in found.suspicious.tolist()]
-    shown = found.suspicious[:_SUSPICIOUS]
-    lines = _side_by_side(shown, words, tables, id_column)
-    count = "1 looks wrong and was" if len(words) == 1 else f"{len(words)} look wrong and were"
-    title = f"Answers: {count} set aside, the oddest first; the others say the opposite"
-    show([["answer", "row", "record"], *lines], title)
-    say("To answer these again, get questions with --pairs and --ask. The last answer counts.")
-
-
-def _side_by_side(
-    pairs: Array, first: Sequence[str], tables: Sequence[InputTable], id_column: str | None
-) -> list[list[str]]:
-    """Return the two records of each pair, one below the other, after a first cell."""
-    return [
-        [cell, *_short(table, int(row), id_column)]
-        for pair, cell in zip(pairs, first, strict=False)
-        for _, table, (row,) in _ends(tables, pair[None])
-    ]
-
-
-def _short(table: InputTable, row: int, id_column: str | None) -> tuple[str, str]:
-    """Return what a row is called, and the beginnings of its cells that are not empty."""
-    from ._ask_rows import text_of
-
-    texts = [
-        text_of(table.cells(name)[row].as_py()) for name in table.names or () if name != id_column
-    ]
-    return _name(table, row, id_column), ", ".join(t[:_CELL] for t in texts if t)[:_RECORD]
-
-
-def _interval(values: tuple[float, float, float]) -> str:
-    value, low, high = values
-    return f"{value:.3f} (95 %: {low:.3f} to {high:.3f})"
-
-
-def _ends_of(values: tuple[float, float, float]) -> str:
-    return f"{values[1]:.3f} to {values[2]:.3f}"
-
-
-def _range(values: tuple[float, float, float]) -> str:
-    value, low, high = values
-    return f"{value:,.0f} (95 %: {low:,.0f} to {high:,.0f})"
+def _range(values: tuple[float, float, float], form: str = ".3f") -> str:
+    value, low, high = (f"{number:{form}}" for number in values)
+    return f"{value} (95 %: {low} to {high})"

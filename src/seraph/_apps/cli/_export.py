@@ -30,14 +30,14 @@ def export(
         ),
     ],
     components: Annotated[
-        int | None, typer.Option(min=1, help="Keep only so many directions; needs --data.")
+        int | None, typer.Option(min=1, help="Keep only this many directions; needs --data.")
     ] = None,
     data: Annotated[
-        list[Path] | None,
+        Path | None,
         typer.Option(
             metavar="DATA",
             help="Table on whose rows a graph is compared with the model, and that decides which "
-            "directions are kept (repeatable).",
+            "directions are kept.",
         ),
     ] = None,
 ) -> None:
@@ -52,33 +52,31 @@ def export(
 
     Example: seraph export model.skops -o W.npy
 
-    Example: seraph export model.skops -o W.safetensors --components 2 --data data.csv
+    Example: seraph export model.skops -o model.onnx --data data.csv
     """
-    from ..._utils._directions import needs_unit_length
     from ...persist import export as write
     from ._models import SavedModel
     from ._tables import check_output
 
-    check_output(output, _KINDS, inputs=(model, *(data or ())))
+    check_output(output, _KINDS, inputs=(model, data))
     graph = output.suffix.lower() == ".onnx"
     if graph and not data:
         raise ValueError(
             "A graph needs --data, the table that the model was fitted on or one like it: before "
             "it is written, it is compared with the model on every row."
         )
-    if not graph and (components is None) != (not data):
-        raise ValueError(
-            "--components and --data go together: the rows decide which directions are kept."
-        )
+    if components is not None and not data:
+        raise ValueError("--components needs --data: its rows decide which directions are kept.")
     fitted = SavedModel.read(model)
-    table = fitted.read_tables(data) if data else None
+    table = fitted.read_table(data) if data else None
     points = None if table is None else fitted.frame(table)
     classifier = None
     if graph and table is not None and components is None:
         classifier = _classifier(fitted, table, points)
     write(classifier or fitted.estimator, output, n_components=components, X=points)
-    width = len(fitted.learner.get_feature_names_out()) if components is None else components
-    n_features = fitted.n_features
+    names = fitted.feature_names
+    n_features = int(fitted.estimator.n_features_in_) if names is None else len(names)
+    width = components or len(fitted.learner.get_feature_names_out())
     result(output=str(output), n_features=n_features, n_components=width)
     say(f"{output}: from {n_features} features to {width} numbers")
     if classifier is not None:
@@ -87,7 +85,10 @@ def export(
         say(f"and to the probabilities of {len(classes)} classes: {', '.join(map(repr, classes))}")
     elif graph and fitted.learned_from.get("label"):
         say("without classes: for these, leave --components out and give --data with labels.")
-    if not graph and needs_unit_length(fitted.estimator):
+    first = fitted.steps[0][1]
+    if not graph and (
+        type(first).__name__ == "Normalizer" or getattr(first, "scale", "") == "unit"
+    ):
         result(unit_length=True)
         say("Scale vectors to unit length before you multiply them with W.")
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ._console import command, result, say, show, show_facts
+from ._console import command, result, say
 from ._requests import FitRequest
 
 if TYPE_CHECKING:
     from ._summary import FitSummary
-    from ._tables import InputTable
 
 
 @command
@@ -19,7 +18,7 @@ def fit(request: FitRequest) -> None:
     All columns are features, except the label, the id, and those you drop. Text with few distinct
     values becomes categories, dates become days, missing numbers the median; other text, ids and
     constant columns are left out. A table says so, with the options that change it. Rows without a
-    label are used too. Pairs from query --id find their rows by id.
+    label are used too. Marked pairs with ids find their rows by id.
 
     Example: seraph fit data.csv --label class -o model.skops --report report.html
 
@@ -31,64 +30,47 @@ def fit(request: FitRequest) -> None:
 
     for path, kinds in ((request.output, (".skops",)), (request.report, (".html", ".htm"))):
         if path is not None:
-            check_output(path, kinds, (*request.data, request.pairs))
+            check_output(path, kinds, (request.data, request.pairs))
     table = request.read()
     # Only now: they import scikit-learn, and a refusal should not wait for that.
     from ._examples import Examples
     from ._learners import make_learner
     from ._learning import learn_model
+    from ._summary import show_summary
 
     learner = make_learner(request.learner, request.parameter or (), seed=request.seed)
     examples = Examples.read(table, request, request.pairs)
     summary = learn_model(learner, examples, request)
+    encoding = table.written.encoding
+    noted = summary.learned_from() | {
+        "table": table.path.name,
+        "label": request.label,
+        "unlabeled": list(examples.unlabeled),
+        "id": request.id_column,
+        "encoding": None if encoding.startswith("utf") else encoding,
+    }
     # Files first: what goes wrong while printing or drawing must not cost the model.
-    written = _write(summary, request, table)
-    _print(summary, f"Learned from {table.path}")
+    written = _write(summary, request, noted)
+    result(**summary.values())
+    show_summary(summary.learner, summary.columns, noted, f"Learned from {table.path}")
     for line in written:
         say(line)
 
 
-def _write(summary: FitSummary, request: FitRequest, table: InputTable) -> list[str]:
+def _write(summary: FitSummary, request: FitRequest, noted: dict[str, Any]) -> list[str]:
     """Save the model, then the report page, and say where."""
-    from ..._utils._files import write_whole
-    from ...persist import save
-    from ._models import LEARNED_FROM, import_skops
+    from ...persist import save, write_whole
+    from ._models import LEARNED_FROM
 
-    source, encoding = table.path.name, table.written.encoding
-    noted = {
-        "table": source,
-        "label": request.label,
-        "unlabeled": list(summary.examples.unlabeled),
-        "id": request.id_column,
-        "encoding": None if encoding.startswith("utf") else encoding,
-    }
-    setattr(summary.model, LEARNED_FROM, summary.learned_from() | noted)
+    setattr(summary.model, LEARNED_FROM, noted)
     written = []
     if request.output is not None:
-        import_skops()
         written.append(f"Model: {save(summary.model, request.output)}")
         result(model=str(request.output))
     if request.report is not None:
         from ._report import fit_report
 
-        page = write_whole(request.report, fit_report(summary, source))
+        page = write_whole(request.report, fit_report(summary, noted))
         written.append(f"Page: {page}")
         result(report=str(request.report))
     return written
-
-
-def _print(summary: FitSummary, title: str) -> None:
-    from ._prepare import show_columns_used
-    from ._summary import show_shares
-
-    result(**summary.values())
-    errors = summary.check.errors
-    if errors is None:
-        say(summary.check.skipped)
-    else:
-        say(errors.verdict())
-        show(errors.rows(), errors.title)
-    show_columns_used(summary.columns)
-    if summary.shares:
-        show_shares(summary.shares)
-    show_facts(summary.facts(), title)

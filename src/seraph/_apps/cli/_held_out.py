@@ -1,223 +1,151 @@
-"""Does the learned distance help? Its errors on held-out labels or pairs, beside the Euclidean's.
+"""Does the learned distance help? Errors on held-out labels or pairs, by the rules in use.
 
-Labels are judged by a vote of the labeled rows, pairs by a threshold on their distance, and both
-beside a guess that is always the same.
+Labels are judged by a `MetricClassifier`, as `seraph predict` decides; pairs by a
+`PairClassifier`; and both beside a guess that is always the same.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
 from sklearn.base import clone
-from sklearn.preprocessing import FunctionTransformer
 
-from ... import Marks, MetricClassifier
-from ..._utils._folds import choose_shared_points, deal_classes
-from ..._utils._threshold import choose_threshold
-from ..._utils._typing import Array, BoolArray, IntArray
-from ._errors import HeldOutErrors, sign_test
+from ... import Marks, MarksKFold, MetricClassifier, PairClassifier
+from ...classic import Euclidean
+from ..ask._arrays import Array, FloatArray, IntArray
+from ._errors import Check, Score
 
-FOLDS = 5
-# The folds, and the two classifiers of each, take no longer than three fits of all rows, or than a
-# second. So more labels than _FEW_LABELS have fewer folds; held-out rows are not put back as
-# unlabeled ones where most rows have labels; and of more rows than _FEW_ROWS, unlabeled ones are
-# left out: all folds together have twice the rows of the table, unless more are labeled.
-_FEW_LABELS, _FEWER_FOLDS, _FEW_ROWS, _FITS = 200, 2, 300, 2
+# A fold of pairs takes three fits: one for the metric, two for the threshold.
+_FOLDS, _PAIR_FOLDS, _INNER_FOLDS = 5, 3, 2
+# Above this number of labels, two folds are enough.
+_FEW_LABELS, _FEWER_FOLDS = 200, 2
+# Unlabeled rows in a fit, unless more are labeled. More hardly change the errors.
+_UNLABELED = 400
+# The least power of probabilities: 0 would make all classes equally probable.
+_LEAST = 0.05
 
 
-@dataclass(frozen=True)
-class Fold:
-    """Labels to hold out, and what to learn from instead.
+def label_folds(codes: IntArray, marks: Marks, *, seed: int) -> list[tuple[IntArray, IntArray]]:
+    """Return folds for `seraph fit` and `compare` alike: rows to learn from, and to judge by.
 
-    Parameters
-    ----------
-    held : ndarray of int
-        Rows whose labels are held out.
-    rows : ndarray of int
-        Rows to learn from.
-    kept : ndarray of int
-        Class codes of all rows, -1 where unknown or held out.
-    marks : Marks
-        Marked pairs of all rows, without those of held-out ones.
+    There is none if the labels are too few: each fold must leave two classes to learn from.
     """
-
-    held: IntArray
-    rows: IntArray
-    kept: IntArray
-    marks: Marks
-
-    @property
-    def teaches(self) -> bool:
-        """Whether there is something to learn from."""
-        return int(np.sum(self.kept >= 0)) >= 2 or len(self.marks.pairs) > 0
-
-    def wrong(self, method: Any, points: Array, codes: IntArray) -> BoolArray:
-        """Fit a copy of a classifier; return which held-out rows it gets wrong."""
-        marks = {"marks": self.marks[self.rows]} if _takes_marks(method) else {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit on all labels has already warned
-            fitted = clone(method).fit(points[self.rows], self.kept[self.rows], **marks)
-            found: BoolArray = fitted.predict(points[self.held]) != codes[self.held]
-        return found
+    folds = []
+    n_folds = _FOLDS if np.sum(codes >= 0) <= _FEW_LABELS else _FEWER_FOLDS
+    for train, test in _split(codes, marks, n_folds, seed):
+        rows = _learn_from(train, codes, marks, seed)
+        if len(np.unique(codes[rows][codes[rows] >= 0])) < 2:
+            return []
+        folds.append((rows, test[codes[test] >= 0]))
+    return [fold for fold in folds if len(fold[1])]
 
 
-def by_vote(learner: Any = None) -> MetricClassifier:
-    """Return what judges a distance: a vote of the labeled rows, by default in their own space.
-
-    A linear rule would make up for features that a distance drowns in.
-    """
-    return MetricClassifier(FunctionTransformer() if learner is None else learner, rule="vote")
-
-
-def _takes_marks(method: Any) -> bool:
-    return isinstance(method, MetricClassifier) and not isinstance(
-        method.estimator, FunctionTransformer
-    )
+def _split(
+    codes: IntArray | None, marks: Marks, n: int, seed: int
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the rows to learn from and those to judge by; none if they cannot be split."""
+    folds = MarksKFold(n, shuffle=True, random_state=seed)
+    try:
+        yield from folds.split(np.empty((len(marks), 1)), codes, marks=marks)
+    except ValueError:  # too few labels
+        return
 
 
-def label_folds(codes: IntArray, marks: Marks, *, seed: int) -> list[Fold]:
-    """Deal the labels to folds, for `seraph fit` and `seraph compare` alike.
-
-    Held-out rows stay in the fit as unlabeled points, as they would in use, unless most rows have
-    labels. Marked pairs that contain them are held out too, since a pair says something about the
-    class of its rows. There is no fold if no class has two labels, so that no neighbor could be
-    right, or if nothing would be left to learn from.
-    """
-    dealt = []
-    for held in folds(codes, seed, n_folds(codes)):
-        kept = codes.copy()
-        kept[held] = -1
-        known = _without(held, marks)
-        dealt.append(Fold(held, _rows_to_learn_from(codes, held, known.pairs), kept, known))
-    return dealt if all(fold.teaches for fold in dealt) else []
-
-
-def most_frequent(codes: IntArray) -> int:
-    """Return the code of the most frequent class."""
-    return int(np.bincount(codes[codes >= 0]).argmax())
-
-
-def held_out_errors(
-    learner: Any,
-    points: Any,
-    codes: IntArray,
-    marks: Marks,
-    *,
-    seed: int,
-    after_fold: Callable[[], object],
-    names: Sequence[str] | None = None,
-) -> HeldOutErrors | None:
-    """Hold out labels a fold at a time, learn from the rest, and classify by a vote.
-
-    A copy of the learner is fitted for each fold. `codes` are -1 where the class is unknown;
-    `names` has the names of the classes, in the order of their codes. None if no label can be held
-    out.
-    """
-    points = np.asarray(points)
-    guess = most_frequent(codes)
-    results = []
-    for fold in label_folds(codes, marks, seed=seed):
-        wrong = [fold.wrong(by_vote(one), points, codes) for one in (learner, None)]
-        results.append(np.array([*wrong, codes[fold.held] != guess]))
-        after_fold()
-    if not results:
-        return None
-    found = _compared(results, learner, "labels", str(guess) if names is None else names[guess])
-    n_labels = int(np.sum(codes >= 0))
-    return replace(found, alone=n_labels - found.n, all_labeled=n_labels == len(codes))
-
-
-def _without(held: IntArray, marks: Marks) -> Marks:
-    """Return the marks of pairs without a held-out row."""
-    left = ~np.isin(marks.pairs, held).any(axis=1)
-    return Marks(
-        marks.pairs[left], marks.labels[left], weights=marks.weights[left], rows=len(marks)
-    )
-
-
-def n_folds(codes: IntArray) -> int:
-    """Return how many folds the labels of a check are dealt to, at most."""
-    return FOLDS if np.sum(codes >= 0) <= _FEW_LABELS else _FEWER_FOLDS
-
-
-def _rows_to_learn_from(codes: IntArray, held: IntArray, pairs: IntArray) -> IntArray:
-    """Return the rows of a fold, few enough for all folds to take no longer than three fits."""
+def _learn_from(train: IntArray, codes: IntArray, marks: Marks, seed: int) -> IntArray:
+    """Return the labeled and marked rows of a training set, and a sample of the others."""
     known = codes >= 0
-    mostly = np.mean(known) > 0.5
-    known[pairs] = True
-    most = max(_FEW_ROWS, _FITS * len(codes) // n_folds(codes))
-    rows = choose_shared_points(np.where(known, 0, -1), most)
-    return np.setdiff1d(rows, held) if mostly else rows
+    known[marks.pairs] = True
+    chosen = known[train]
+    others = np.flatnonzero(~chosen)
+    n = min(len(others), max(_UNLABELED, int(chosen.sum())))
+    chosen[np.random.default_rng(seed).choice(others, n, replace=False)] = True
+    return train[chosen]
 
 
-def _compared(results: Sequence[BoolArray], learner: Any, noun: str, guess: str) -> HeldOutErrors:
-    """Count what the learned distance, the Euclidean one and a guess got wrong in the folds."""
-    ours, theirs, guessed = np.hstack(results)
-    return HeldOutErrors(
-        n=len(ours),
-        wrong=int(ours.sum()),
-        wrong_euclidean=int(theirs.sum()),
-        p_value=sign_test(ours, theirs),
-        n_folds=len(results),
-        guess=guess,
-        wrong_guess=int(guessed.sum()),
-        p_guess=sign_test(ours, guessed),
-        name=type(learner).__name__,
-        noun=noun,
-    )
+def refit(method: Any, X: Array, y: Any = None, **marks: Any) -> Any:
+    """Fit a copy without warnings: the fit on everything has already warned."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(method).fit(X, y, **marks)
 
 
-def held_out_pair_errors(
-    learner: Any, points: Any, marks: Marks, *, seed: int, after_fold: Callable[[], object]
-) -> HeldOutErrors | None:
-    """Hold out marked pairs a fold at a time, learn from the rest, and tell similar ones apart.
+def guess_labels(codes: IntArray, held: IntArray, names: Sequence[str]) -> Score:
+    """Return the errors of the most frequent class on held-out rows."""
+    guess = int(np.bincount(codes[codes >= 0]).argmax())
+    return Score(f"always {names[guess]!r}", codes[held] != guess)
 
-    The threshold is the one that errs least on the other pairs. None if there are not two similar
-    and two dissimilar pairs.
+
+def check_labels(
+    learner: Any, X: Array, codes: IntArray, marks: Marks, *, seed: int, names: Sequence[str]
+) -> Check | None:
+    """Hold out labels in folds, learn from the rest, and classify the held-out rows.
+
+    `codes` are -1 where the class is unknown, and places in `names` elsewhere. None if the labels
+    are too few.
     """
-    points = np.asarray(points)
-    pairs, similar = marks.pairs, marks.similar
-    if min(similar.sum(), (~similar).sum()) < 2:
+    folds = label_folds(codes, marks, seed=seed)
+    if not folds:
         return None
-    euclidean = np.linalg.norm(points[pairs[:, 0]] - points[pairs[:, 1]], axis=1)
-    mostly_similar = bool(2 * similar.sum() >= len(similar))
-    results: list[BoolArray] = []
-    no_labels = np.full(len(points), -1)
-    rows = _rows_to_learn_from(no_labels, no_labels[:0], pairs)
-    for held in folds(similar.astype(np.intp), seed):
-        kept = np.setdiff1d(np.arange(len(pairs)), held)
-        if similar[kept].all() or not similar[kept].any():
-            return None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit on all pairs has already warned
-            known = Marks(pairs[kept], similar[kept], rows=len(points))[rows]
-            learned = clone(learner).fit(points[rows], marks=known)
-        wrong = [
-            (distances[held] <= choose_threshold(distances[kept], similar[kept])) != similar[held]
-            for distances in (learned.pair_distance(pairs, points), euclidean)
-        ]
-        results.append(np.array([*wrong, similar[held] != mostly_similar]))
-        after_fold()
-    return _compared(results, learner, "pairs", "similar" if mostly_similar else "dissimilar")
+    methods = [MetricClassifier(learner), MetricClassifier(Euclidean())]
+    wrong, logs = [], []
+    for rows, held in folds:
+        fitted = [refit(method, X[rows], codes[rows], marks=marks[rows]) for method in methods]
+        wrong.append([model.predict(X[held]) != codes[held] for model in fitted])
+        logs.append(np.full((len(held), len(names)), -np.inf))
+        logs[-1][:, fitted[0].classes_] = np.log(fitted[0].predict_proba(X[held]))
+    judged = np.concatenate([held for _, held in folds])
+    both = zip((type(learner).__name__, "Euclidean"), np.hstack(wrong), strict=True)
+    scores = [*(Score(*each) for each in both), guess_labels(codes, judged, names)]
+    return Check(scores, "labels", len(folds), fit_sharpness(np.vstack(logs), codes[judged]))
 
 
-def folds(codes: IntArray, seed: int, n: int = FOLDS) -> list[IntArray]:
-    """Deal the labeled rows to folds, so that each has its share of every class.
+def fit_sharpness(logs: FloatArray, codes: IntArray) -> float:
+    """Return the power of the class probabilities, 1 or less, that fits held-out rows best.
 
-    A row that is alone in its class is left out: no neighbor could have its class. scikit-learn's
-    StratifiedKFold allows no more folds than the largest class has rows; with two labels of each
-    class it would hold out half of them.
+    A row of a class that its fold has never seen does not count: no power changes its 0.
 
     Examples
     --------
-    >>> [fold.tolist() for fold in folds(np.array([0, 0, 1, 1, 1, 2, -1]), seed=0, n=2)]
-    [[0, 2, 3], [1, 4]]
+    >>> sure = np.log([[0.9, 0.1], [0.9, 0.1], [0.1, 0.9], [0.1, 0.9]])
+    >>> round(fit_sharpness(sure, np.array([0, 0, 1, 1])), 2)
+    1.0
+    >>> round(fit_sharpness(sure, np.array([0, 1, 0, 1])), 2)
+    0.05
     """
-    sizes = np.bincount(codes[codes >= 0], minlength=1)
-    in_company = np.where((codes >= 0) & (sizes[codes] > 1), codes, -1)
-    fold = deal_classes(in_company, n, np.random.default_rng(seed).permutation(len(codes)))
-    return [np.flatnonzero(fold == k) for k in range(fold.max(initial=-1) + 1)]
+    places = np.flatnonzero(np.isfinite(logs[np.arange(len(codes)), codes]))
+
+    def loss(power: float) -> float:
+        fitted = log_softmax(power * logs[places], axis=1)
+        return -float(fitted[np.arange(len(places)), codes[places]].sum())
+
+    return float(minimize_scalar(loss, bounds=(_LEAST, 1.0), method="bounded").x)
+
+
+def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int) -> Check | None:
+    """Hold out marked pairs with their rows, learn from the rest, and decide the held-out pairs.
+
+    None if the pairs are too few to learn and to judge a threshold by.
+    """
+    mostly = bool(2 * np.sum(marks.similar) >= len(marks.similar))
+    methods = [PairClassifier(one, cv=_INNER_FOLDS) for one in (learner, Euclidean())]
+    wrong = []
+    for train, test in _split(None, marks, _PAIR_FOLDS, seed):
+        rows, held = _learn_from(train, np.full(len(marks), -1), marks, seed), marks[test]
+        try:
+            fitted = [refit(method, X[rows], marks=marks[rows]) for method in methods]
+        except ValueError:  # too few pairs
+            return None
+        said = [model.predict(held.pairs, X[test]) == 1 for model in fitted]
+        said.append(np.full(len(held.pairs), mostly))
+        wrong.append([answers != held.similar for answers in said])
+    if not wrong:
+        return None
+    guess = "similar" if mostly else "dissimilar"
+    names = [type(learner).__name__, "Euclidean", f"always {guess!r}"]
+    scores = [Score(*both) for both in zip(names, np.hstack(wrong), strict=True)]
+    return Check(scores, "pairs", len(wrong))

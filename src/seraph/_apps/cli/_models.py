@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Collection, Sequence
-from contextlib import suppress
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from ..._utils._typing import FloatArray
+    from ..ask._arrays import FloatArray
     from ._tables import InputTable
 
-# Packages that importing skops would import, for nothing: it imports all of scikit-learn, whose
-# copies of array libraries import these.
-_LARGE = ("torch", "dask", "cupy", "jax")
-
-# Attribute in which `seraph fit` keeps facts about the table for `seraph inspect`.
+# Attribute in which `seraph fit` keeps facts about the table for the other commands.
 LEARNED_FROM = "learned_from_"
 
 
@@ -30,33 +23,12 @@ class Roles(NamedTuple):
     id_column: str | None
 
 
-def import_skops() -> None:
-    """Import what reads and writes model files, without packages that it does not use.
-
-    That saves half of the time of a small command where PyTorch is installed.
-    """
-    absent = [name for name in _LARGE if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(absent))  # type: ignore[arg-type]  # importing one fails
-    try:
-        with suppress(ImportError):  # who needs it says so
-            import_module("skops.io")
-    finally:
-        for name in absent:
-            del sys.modules[name]
-
-
 @dataclass(frozen=True)
 class SavedModel:
     """A fitted model from a file: a metric learner, or a pipeline that ends in one.
 
-    Parameters
-    ----------
-    path : Path
-        File it was read from.
-    estimator : estimator
-        The learner or the pipeline.
-    learned_from : dict
-        Facts about the table that `seraph fit` kept; empty for a model made elsewhere.
+    `learned_from` holds the facts about the table that `seraph fit` kept; it is empty for a model
+    made elsewhere.
     """
 
     path: Path
@@ -71,16 +43,11 @@ class SavedModel:
 
         from ...persist import load
 
-        if path.is_dir():
-            raise ValueError(
-                f"{path} is a folder, not a model: name a file that `seraph fit -o` saved."
-            )
-        import_skops()
         estimator = load(path)
         if not hasattr(estimator, "transform") or is_classifier(estimator):
             raise ValueError(
-                f"{path} holds a {type(estimator).__name__}, which is no learned distance: save "
-                "the metric learner, or a pipeline that ends in one."
+                f"{path} holds a {type(estimator).__name__}, which is not a learned distance: "
+                "save the metric learner, or a pipeline that ends in one."
             )
         check_is_fitted(estimator)
         return cls(path, estimator, dict(getattr(estimator, LEARNED_FROM, {})))
@@ -103,14 +70,13 @@ class SavedModel:
     @property
     def has_decimal_commas(self) -> bool:
         """Whether a column of the table had them."""
-        reading = getattr(self.steps[0][1], "reading_", {"decimals": {}})
-        return "," in reading["decimals"].values()
+        readings = getattr(self.steps[0][1], "reading_", {}).values()
+        return any(how["kind"] == "numbers" and how["form"] == "," for how in readings)
 
     @property
-    def n_features(self) -> int:
-        """Number of columns that the model uses."""
-        names = self.feature_names
-        return int(self.estimator.n_features_in_) if names is None else len(names)
+    def sharpness(self) -> float | None:
+        """Power that calibrates class probabilities; None if no labels were held out."""
+        return (self.learned_from.get("check") or {}).get("sharpness")
 
     @property
     def feature_names(self) -> list[str] | None:
@@ -120,12 +86,11 @@ class SavedModel:
         names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def read_tables(self, paths: Sequence[Path], **options: Any) -> InputTable:
-        """Read tables; the encoding is that of the training table if they are no UTF-8."""
-        from ._tables import read_tables
+    def read_table(self, path: Path, **options: Any) -> InputTable:
+        """Read a table; the encoding is that of the training table if it is no UTF-8."""
+        from ._tables import read_table
 
-        encoding = self.learned_from.get("encoding")
-        return read_tables(paths, other_encoding=encoding, **options)
+        return read_table(path, other_encoding=self.learned_from.get("encoding"), **options)
 
     def roles(
         self,
@@ -138,56 +103,56 @@ class SavedModel:
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
-        from ._tables import cell_text, unknown_labels
+        from ...tables import cell_text
+        from ._tables import unknown_labels
 
-        noted = self.learned_from
-        known = {
-            role: name
-            for role in ("label", "id")
-            if isinstance(name := noted.get(role), str) and name in (table.names or ())
-        }
-        if label is None:
-            label = known.get("label")
+        noted, names = self.learned_from, table.names or ()
+        if label is None and noted.get("label") in names:
+            label = noted["label"]
+        if id_column is None and noted.get("id") in names:
+            id_column = noted["id"]
         if unlabeled is None and label is not None and label == noted.get("label"):
             present = {"", *map(cell_text, table.cells(label).to_pylist())}
-            known_words = [value for value in noted.get("unlabeled", ()) if value in present]
-            unlabeled = known_words or None
+            unlabeled = [word for word in noted.get("unlabeled", ()) if word in present] or None
         if unlabeled is None:
             unlabeled = unknown_labels(table, label)
-        return Roles(label, unlabeled, id_column or known.get("id"))
+        return Roles(label, unlabeled, id_column)
 
-    def points(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
-        """Return the rows of a table as the learner sees them, after the scaler.
+    def map(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
+        """Return the rows of a table in the learned space.
 
         `without` are columns that are not features: a model fitted without column names takes all
         others.
         """
         import numpy as np
 
-        from ..._utils._directions import check_directions
-        from ._tables import NamedColumns
+        from ._prepare import check_directions
+        from ._tables import FileTable
 
         left = table.without(without)
-        if self.columns and isinstance(left, NamedColumns):
-            return np.asarray(self.estimator[:-1].transform(left))
+        if self.columns and isinstance(left, FileTable):
+            return np.asarray(self.estimator.transform(left))
         features = self.frame(left)
-        check_directions(self.estimator, features, f"{table.path}")
-        before = self.estimator[:-1] if len(self.steps) > 1 else None
-        return np.asarray(features if before is None else before.transform(features))
+        check_directions(self.steps[0][1], np.asarray(features), table.path)
+        return np.asarray(self.estimator.transform(features))
 
     def frame(self, table: InputTable) -> Any:
         """Return a table as the model takes it: a data frame, or an array without names."""
         import numpy as np
         import pyarrow as pa
 
-        from ._tables import Faults, NamedColumns, Reading, to_numbers
+        from ._tables import FileTable
 
         names = getattr(self.estimator, "feature_names_in_", None)
-        parts = [type(part).__name__ for part in self.estimator.get_params().values()]
-        missing = any("Imputer" in part for part in parts)
         if names is None:
-            points = np.asarray(table.points(reading=Reading(missing=missing)))
-        elif not isinstance(table, NamedColumns):
+            for name in table.names or ():
+                if isinstance(table, FileTable) and table.numbers(name) is None:
+                    raise ValueError(
+                        f"{table.path}: column {name!r} holds something else than numbers, which "
+                        f"the model in {self.path} takes: correct it, or leave it out."
+                    )
+            points = np.asarray(table.points())
+        elif not isinstance(table, FileTable):
             raise ValueError(
                 f"{table.path} is an array, and the model in {self.path} was fitted on columns "
                 f"by name ({names[0]}, ...): save the rows as a table with these names."
@@ -195,10 +160,7 @@ class SavedModel:
         elif self.columns:
             return pa.table(table.columns).to_pandas()
         else:
-            # Only a ColumnTransformer takes text.
-            may_be_text = names if "ColumnTransformer" in parts else ()
-            text = [n for n in may_be_text if not len(to_numbers(n, table.cells(n), Faults()))]
-            return table.points(list(names), Reading(text, missing=missing))
+            return table.points(list(names))
         expected = self.estimator.n_features_in_
         if points.shape[1] != expected:
             raise ValueError(
@@ -206,29 +168,3 @@ class SavedModel:
                 f"{self.path} was fitted on {expected}: pass the same columns, in that order."
             )
         return points
-
-
-def find_row(table: InputTable, text: str, id_column: str | None) -> int:
-    """Return the row that a user means: by its id if there is an id column, or by its number."""
-    if id_column is not None:
-        from ._tables import cell_text
-
-        ids = [cell_text(cell) for cell in table.cells(id_column).to_pylist()]
-        found = [row for row, cell in enumerate(ids) if cell == text.strip()]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise ValueError(
-                f"--row {text}: {len(found)} rows of {table.path} have this id (rows {found[0]}, "
-                f"{found[1]}, ...): leave --id out, and name a row by its number."
-            )
-    if not text.strip().isdecimal():
-        where = f"no row of {table.path} has this {id_column}" if id_column else "name a number"
-        raise ValueError(
-            f"--row {text}: {where}. Rows are numbered from 0 to {table.n_rows - 1}; to name one "
-            "by its id, say which column has the ids (--id)."
-        )
-    row = int(text)
-    if row >= table.n_rows:
-        raise ValueError(f"--row {row}: {table.path} only has rows 0 to {table.n_rows - 1}.")
-    return row

@@ -7,23 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-_FILES = ".csv, .tsv (also .gz), .jsonl, .parquet, .feather, .xlsx, .ods, .npy or .npz"
+_FILES = ".csv, .tsv, .txt, .jsonl, .parquet, .xlsx, .ods, .npy or .npz"
 
 DataFile = Annotated[
     Path,
     typer.Argument(
         metavar="DATA",
         help=f"Table to read: {_FILES}. A text table needs a header line; an .npz file holds an "
-        "array X (rows by features).",
-    ),
-]
-DataFiles = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="DATA",
-        help=f"Table to read: {_FILES}; - for standard input. Several files are read one below "
-        "the other. A text table needs a header line; an .npz file holds an array X (rows by "
-        "features) and, if there are labels, an array y. A SQLite or DuckDB file needs --sql.",
+        "array X (rows by features) and, if there are labels, an array y.",
     ),
 ]
 ModelFile = Annotated[
@@ -67,21 +58,12 @@ Encoding = Annotated[
         metavar="NAME", help="Encoding of a text table, such as latin-1; guessed by default."
     ),
 ]
-Sql = Annotated[
-    str | None,
-    typer.Option(
-        metavar="QUERY",
-        help="Read the result of this query: on a SQLite or DuckDB file, or on the tables "
-        "before it, which it calls data.",
-    ),
-]
 TableOutput = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
-        help="Write here: .csv, .tsv (also .gz), .jsonl, .parquet, .feather; - for standard "
-        "output.",
+        help="Write here: .csv, .tsv, .jsonl, .parquet, .xlsx; - for standard output.",
     ),
 ]
 NoCheck = Annotated[bool, typer.Option(help="Skip the comparison with the Euclidean distance.")]
@@ -123,6 +105,14 @@ Impute = Annotated[
         metavar="NAME",
         help="How to fill in missing numbers: median (of the column), or knn (mean of the five "
         "most similar rows).",
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="VALUE",
+        help="Value that means a missing cell, in any column, such as -999 (repeatable). Empty "
+        "cells, NA, ? and the like need not be named.",
     ),
 ]
 Dates = Annotated[

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..._utils._cells._ids import IDS
-from ._console import as_options, show
-
 if TYPE_CHECKING:
-    from ..._utils._typing import FloatArray
+    from pathlib import Path
+
+    from ..ask._arrays import FloatArray
     from ._tables import InputTable
 
-# Columns to list by name; the rest are counted.
-_LISTED = 60
+# Columns to list by name, in a table and in a note; the rest are counted.
+_LISTED, _NAMED = 60, 5
 _SUSPECT = "numbers, perhaps ids: "
 # What `TablePreparer` says became of a column begins like one of these, in the order of the table
 # that is printed; then the option that changes it.
@@ -31,8 +30,9 @@ _WAYS = {
     "left out: dates": "--dates days",
     "left out: text": "--onehot {}",
     "left out: numbers and text": "--onehot {}, or correct that cell",
-    "left out: no number": "correct that cell",
-    **{f"left out: {why}": "--keep {}" for why in IDS},
+    "left out: row numbers": "--keep {}",
+    "left out: whole numbers": "--keep {}",
+    "left out: ids": "--keep {}",
     "left out": "",
 }
 
@@ -46,9 +46,8 @@ def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], Flo
     from sklearn.pipeline import Pipeline
 
     from ... import TablePreparer
-    from ..._utils._cells._steps import number_steps
-    from ..._utils._directions import check_directions
-    from ._tables import PlainArray, Reading
+    from ...tables import number_steps
+    from ._tables import PlainArray
 
     scale, impute = request.scale, request.impute
     onehot, keep, drop = (
@@ -62,46 +61,54 @@ def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], Flo
             onehot=onehot,
             keep=keep,
             drop=drop,
+            missing=list(request.missing or ()),
         )
         scaled = preparer.fit_transform(table)
         if doubt := about_ids(table.path, preparer.columns_):
             warnings.warn(doubt, stacklevel=2)
         return [("prepare", preparer)], scaled
     table.without([*onehot, *keep, *drop])
-    points = table.points(reading=Reading(missing=True))
-    lowest, highest = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
-    if not np.any(lowest < highest):
-        raise ValueError(
-            f"{table.path}: every feature has the same value in all rows, so all distances are "
-            "0: add features that vary."
-        )
+    points = table.points()
     has_missing = bool(np.isnan(points.sum(axis=0)).any())  # makes no array of their size
     steps = number_steps(scale, impute if has_missing else None)
     if not steps:
         return [], points
+    check_directions(steps[0][1], points, table.path)
     model = Pipeline(steps).fit(points)
-    check_directions(model, points, f"{table.path}")
     return model.steps, np.asarray(model.transform(points))
+
+
+def check_directions(step: Any, points: Any, path: Path) -> None:
+    """Refuse rows of zeros before a step that makes rows of unit length."""
+    import numpy as np
+    from sklearn.preprocessing import Normalizer
+
+    zero = np.flatnonzero(~points.any(axis=1))
+    if isinstance(step, Normalizer) and len(zero):
+        more = f" and {len(zero) - 1} more" if len(zero) > 1 else ""
+        raise ValueError(
+            f"Row {zero[0]}{more} of {path} has only zeros, and so no direction: it cannot be "
+            "scaled to unit length. Drop such rows; often an empty text is the cause."
+        )
 
 
 def about_ids(source: object, uses: Mapping[str, str]) -> str:
     """Name the columns of `source` that may only identify rows; "" if there is none."""
+    from ._tables import and_more, quoted
+
     suspects = {
         name: use.removeprefix(_SUSPECT).partition(" missing:")[0]
         for name, use in uses.items()
         if use.startswith(_SUSPECT)
     }
-    if not suspects:
-        return ""
-    from ._tables import listed
-
-    one = len(suspects) == 1
-    return as_options(
-        f"{source}: {listed(suspects)} {'is' if one else 'are'} used as "
-        f"{'a number' if one else 'numbers'}, and may only identify rows. Leave "
-        f"{'it' if one else 'them'} out with drop={list(suspects)}; --keep is for one that "
+    named = [f"{name!r} ({why})" for name, why in suspects.items()]
+    drop = " ".join(f"--drop {quoted(name)}" for name in suspects)
+    said = (
+        f"{source}: used as numbers, but may only identify rows: "
+        f"{and_more(named[:_NAMED], len(named))}. Leave out with {drop}; --keep is for what "
         "measures something."
     )
+    return said if suspects else ""
 
 
 def column_rows(uses: Mapping[str, str]) -> list[list[str]]:
@@ -114,7 +121,7 @@ def column_rows(uses: Mapping[str, str]) -> list[list[str]]:
     >>> column_rows({"no": "left out: row numbers", "age": "numbers"})[1:]
     [['age', 'numbers', '--drop age'], ['no', 'left out: row numbers', '--keep no']]
     """
-    from ._tables import and_more
+    from ._tables import and_more, quoted
 
     columns: dict[str, list[str]] = {}
     for name, text in uses.items():
@@ -122,23 +129,12 @@ def column_rows(uses: Mapping[str, str]) -> list[list[str]]:
         columns.setdefault(use, []).append(name)
         if how:
             columns.setdefault(how, []).append(f"{name} ({n})")
-    begin = tuple(_WAYS)
-    ranks = {use: next(k for k, b in enumerate(begin) if use.startswith(b)) for use in columns}
-    rows = [
-        [and_more(columns[use][:_LISTED], len(columns[use])), use, _option(use, columns[use])]
-        for use in sorted(columns, key=ranks.__getitem__)
-    ]
+    begins = {use: next(begin for begin in _WAYS if use.startswith(begin)) for use in columns}
+    rank = list(_WAYS).index
+    rows = []
+    for use in sorted(columns, key=lambda use: rank(begins[use])):
+        names = columns[use]
+        example = quoted(names[0]) + (" ..." if len(names) > 1 else "")
+        named = and_more(names[:_LISTED], len(names))
+        rows.append([named, use, _WAYS[begins[use]].format(example)])
     return [["column", "used as", "to change it"], *rows]
-
-
-def show_columns_used(uses: Mapping[str, str]) -> None:
-    """Print what became of the columns of a table, unless they have no names."""
-    if uses:
-        show(column_rows(uses), "Columns", numbers=slice(0))
-
-
-def _option(use: str, names: Sequence[str]) -> str:
-    from ._tables import quoted
-
-    way = next(way for begin, way in _WAYS.items() if use.startswith(begin))
-    return way.format(quoted(names[0]) + (" ..." if len(names) > 1 else ""))

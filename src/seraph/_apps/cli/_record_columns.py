@@ -5,13 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 
-import numpy as np
-
-from ..._utils._cells._ids import is_code, looks_like_ids
-from ..._utils._typing import Array
 from ...records import DuplicateFinder
-from ._ask_rows import row_ids
-from ._tables import InputTable, NamedColumns
+from ...tables import is_code, looks_like_ids, read_dates, typed_column
+from ..ask._arrays import Array
+from ._tables import FileTable, InputTable, as_text, row_ids
 
 
 def check_records(tables: Sequence[InputTable], id_column: str | None) -> None:
@@ -26,10 +23,9 @@ def check_records(tables: Sequence[InputTable], id_column: str | None) -> None:
 
 
 def fitted_finder(
-    tables: Sequence[InputTable], without: Collection[str], finder: DuplicateFinder | None = None
+    tables: Sequence[InputTable], without: Collection[str], finder: DuplicateFinder
 ) -> DuplicateFinder:
     """Fit a finder to the columns of one table or of two, all but some of them."""
-    finder = DuplicateFinder(random_state=0) if finder is None else finder
     columns = record_columns(tables, without, finder.text)
     n = tables[0].n_rows
     first = {name: values[:n] for name, values in columns.items()}
@@ -44,35 +40,22 @@ def record_columns(
     tables: Sequence[InputTable], without: Collection[str], text: Collection[str] = ()
 ) -> dict[str, Array]:
     """Return the columns to compare, of both tables together: dates, numbers or text."""
-    from ._tables import Faults, as_categories, parse_dates, stack, to_numbers
-
     for name in (*without, *text):
         if not any(name in (table.names or ()) for table in tables):
             tables[0].cells(name)  # its error names the columns that there are
-    # `check_records` refuses arrays.
-    named = [table for table in tables if isinstance(table, NamedColumns)]
-    kept = [table.without([n for n in without if n in table.names]) for table in named]
-    table = kept[0] if len(kept) == 1 else stack(kept)
+    table = _together(tables, without)
     columns: dict[str, Array] = {}
-    for name in table.names or ():
-        cells = table.cells(name)
-        if name in text:
-            columns[name] = as_categories(cells)
-            continue
-        dates = parse_dates(cells)
+    for name in table.names:
+        cells, numbers = table.cells(name), table.numbers(name)
+        ids = None if numbers is None else looks_like_ids("", numbers)
+        dates = None if name in text else read_dates(cells)
         if dates is not None:
             columns[name] = dates
-            continue
-        faults = Faults()
-        numbers = to_numbers(name, cells, faults, decimal_comma=table.decimal_comma)
-        if faults.commas:
-            others = named[0].with_decimal_commas(faults), *named[1:]
-            return record_columns(others, without, text)
-        if len(numbers) == 0 or faults.infinite or _are_codes(numbers):
-            columns[name] = as_categories(cells)
-        elif why := looks_like_ids("", np.asarray(numbers)):
+        elif name in text or numbers is None or (is_code(numbers) and ids is None):
+            columns[name] = as_text(cells)  # codes in no order keep their leading zeros
+        elif ids:
             warnings.warn(
-                f"{tables[0].path}: left out {name!r} ({why}). To use it all the same, name it "
+                f"{tables[0].path}: left out {name!r} ({ids}). To use it all the same, name it "
                 "with --text.",
                 stacklevel=2,
             )
@@ -83,6 +66,12 @@ def record_columns(
     return columns
 
 
-def _are_codes(numbers: Array) -> bool:
-    """Return whether numbers are codes in no order; such text keeps its leading zeros."""
-    return is_code(numbers) and looks_like_ids("", numbers) is None
+def _together(tables: Sequence[InputTable], without: Collection[str]) -> FileTable:
+    """Return the rows of one table, or of two with the same columns, one below the other."""
+    columns = {}
+    for name in tables[0].names or ():
+        if name not in without:
+            first, *other = (table.cells(name) for table in tables)
+            cells = [cell for part in (first, *other) for cell in part.to_pylist()]
+            columns[name] = typed_column(cells) if other else first
+    return FileTable(tables[0].path, columns, tables[0].decimal_comma)

@@ -7,56 +7,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import _options as options
 
 if TYPE_CHECKING:
-    from ._models import Roles, SavedModel
     from ._tables import InputTable
 
 
 @dataclass(frozen=True, kw_only=True)
-class TableRequest:
-    """Which rows and columns to learn from, and how the columns become features."""
+class ReadRequest:
+    """How tables are written, and which column names their rows."""
 
-    data: options.DataFiles
-    label: options.LabelColumn = None
-    labels: options.LabelsFile = None
-    unlabeled: options.Unlabeled = None
+    id_column: options.IdColumn = None
+    decimal_comma: options.DecimalComma = False
+    encoding: options.Encoding = None
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How tables are written, for `read_table`."""
+        return {"decimal_comma": self.decimal_comma, "encoding": self.encoding}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnsRequest(ReadRequest):
+    """How the columns of a table become features."""
+
     scale: options.Scale = "standard"
     drop: options.Drop = None
     keep: options.Keep = None
-    id_column: options.IdColumn = None
     onehot: options.OneHot = None
     impute: options.Impute = "median"
     dates: options.Dates = "days"
-    decimal_comma: options.DecimalComma = False
-    encoding: options.Encoding = None
-    sql: options.Sql = None
-    sample: Annotated[
-        int | None,
-        typer.Option(
-            min=2,
-            help="Learn from a random sample of so many rows. It has all rows in pairs, and "
-            "those with labels first.",
-        ),
-    ] = None
+    missing: options.Missing = None
     seed: options.Seed = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRequest(ColumnsRequest):
+    """Which rows and columns to learn from."""
+
+    data: options.DataFile
+    label: options.LabelColumn = None
+    labels: options.LabelsFile = None
+    unlabeled: options.Unlabeled = None
 
     def read(self) -> InputTable:
         """Read the table."""
-        from ._tables import read_tables
+        from ._tables import read_table
 
-        return read_tables(
-            self.data,
-            asked=[self.label, self.id_column],
-            decimal_comma=self.decimal_comma,
-            encoding=self.encoding,
-            sql=self.sql,
-        )
+        return read_table(self.data, asked=[self.label, self.id_column], **self.how)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,32 +89,3 @@ class FitRequest(TableRequest):
         ),
     ] = None
     no_check: options.NoCheck = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRequest:
-    """A saved model, and a table for it."""
-
-    model: options.ModelFile
-    data: options.DataFiles
-    label: options.LabelColumn = None
-    unlabeled: options.Unlabeled = None
-    id_column: options.IdColumn = None
-    decimal_comma: options.DecimalComma = False
-    encoding: options.Encoding = None
-    sql: options.Sql = None
-
-    def read(self, *, labeled: bool = True) -> tuple[SavedModel, InputTable, Roles]:
-        """Read the model and the table (`labeled` or not), and say what its columns are for."""
-        from ._models import SavedModel
-
-        fitted = SavedModel.read(self.model)
-        label = self.label if labeled else None
-        table = fitted.read_tables(
-            self.data,
-            asked=[label, self.id_column],
-            decimal_comma=self.decimal_comma,
-            encoding=self.encoding,
-            sql=self.sql,
-        )
-        return fitted, table, fitted.roles(table, label, self.unlabeled, self.id_column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,26 +10,27 @@ import typer
 
 from . import _options as options
 from ._console import command, free_name, put_table, result, say
+from ._requests import ReadRequest
 
 
-@command
-def transform(
-    model: options.ModelFile,
-    data: options.DataFiles,
+@dataclass(frozen=True, kw_only=True)
+class TransformRequest(ReadRequest):
+    """What `seraph transform` is asked for."""
+
+    model: options.ModelFile
+    data: options.DataFile
     output: Annotated[
         Path,
         typer.Option(
             "--output",
             "-o",
-            help="Write here: .csv, .tsv (also .gz), .jsonl, .parquet, .feather or .npy; - "
-            "prints CSV.",
+            help="Write here: .csv, .tsv, .jsonl, .parquet, .xlsx, .npy; - prints CSV.",
         ),
-    ] = Path("-"),
-    id_column: options.IdColumn = None,
-    decimal_comma: options.DecimalComma = False,
-    encoding: options.Encoding = None,
-    sql: options.Sql = None,
-) -> None:
+    ] = Path("-")
+
+
+@command
+def transform(request: TransformRequest) -> None:
     """Map the rows of a table so that the learned distance becomes the Euclidean distance.
 
     Columns are matched with the model's by name; others are ignored. Rows keep their order. The
@@ -36,21 +38,16 @@ def transform(
 
     Example: seraph transform model.skops new.csv --id name -o mapped.csv
     """
-    import numpy as np
-
     from ._models import SavedModel
-    from ._tables import STDOUT, check_output
+    from ._tables import MIXED_TABLES, check_tables_out
 
-    if output != STDOUT:
-        check_output(output, inputs=(model, *data))
-        if id_column is not None and output.suffix == ".npy":
-            raise ValueError(f"{output} can hold only numbers: leave --id out, or write a .csv.")
-    fitted = SavedModel.read(model)
-    table = fitted.read_tables(
-        data, asked=[id_column], decimal_comma=decimal_comma, encoding=encoding, sql=sql
-    )
-    points = fitted.points(table, without=[id_column])
-    mapped = np.asarray(fitted.learner.transform(points))
+    output, id_column = request.output, request.id_column
+    check_tables_out([output], (request.model, request.data), (*MIXED_TABLES, ".npy"))
+    if id_column is not None and output.suffix == ".npy":
+        raise ValueError(f"{output} can hold only numbers: leave --id out, or write a .csv.")
+    fitted = SavedModel.read(request.model)
+    table = fitted.read_table(request.data, asked=[id_column], **request.how)
+    mapped = fitted.map(table, [id_column])
     columns = {} if id_column is None else {id_column: table.cells(id_column)}
     for number, values in enumerate(mapped.T):
         columns[free_name(f"seraph{number}", columns)] = values

@@ -1,1 +1,1 @@
-"""What ``seraph demo`` shows, on data that ships with the package."""
+"""What ``seraph demo`` shows, on data of scikit-learn."""

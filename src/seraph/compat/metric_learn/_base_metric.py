@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
+from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from ..._marks import exact_column
+from ..._marks import as_column
 from ..._utils._typing import Array
 from ..._utils._unknown import is_unknown
 from ..._utils._validation import as_numbers, check_choice, check_seed, check_unmasked
-from ..._utils._warnings import warn
 from .exceptions import PreprocessorError
 
 _FLOATS = (np.float64, np.float32)
-_LARGEST = 1e150  # the square of an entry is still a number
 _TUPLES = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
 
-class BaseMetricLearner(BaseEstimator, ABC):
+class BaseMetricLearner(BaseEstimator):
     """Base of all learners: it knows the preprocessor.
 
     Parameters
@@ -43,32 +42,22 @@ class BaseMetricLearner(BaseEstimator, ABC):
     True
     """
 
+    pair_score: Callable[..., Array]  # of a subclass
+
     def __init__(self, preprocessor: Any = None) -> None:
         self.preprocessor = preprocessor
-
-    @abstractmethod
-    def pair_score(self, pairs: ArrayLike) -> Array:
-        """Score how alike the points of each pair are.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
-            Pairs of points, or of indicators for the preprocessor.
-        """
 
     def _lookup(self) -> Callable[[Array], Any] | None:
         """Return the preprocessor as a function."""
         table = self.preprocessor
         if table is None or callable(table):
             return table
-        if not (hasattr(table, "__len__") or hasattr(table, "__array__")) or isinstance(
-            table, str
-        ):
+        if isinstance(table, str) or not hasattr(table, "__len__"):
             raise ValueError(
                 "preprocessor must be None, a table of points or a function that returns points; "
                 f"got {type(table)}."
             )
-        return ArrayIndexer(table)
+        return np.asarray(table).__getitem__
 
     def _formed(self, X: Any, ndim: int) -> Any:
         """Return points or tuples of points, looked up if `X` has indicators instead."""
@@ -81,10 +70,10 @@ class BaseMetricLearner(BaseEstimator, ABC):
             return X
         try:
             columns = indicators.T if ndim == 3 else [indicators]
-            found = [np.asarray(lookup(column)) for column in columns]
+            points = [np.asarray(lookup(column)) for column in columns]
         except Exception as error:  # whatever a user's function raises
             raise PreprocessorError(error) from error
-        return np.stack(found, axis=1) if ndim == 3 else found[0]
+        return np.stack(points, axis=1) if ndim == 3 else points[0]
 
     def _check_preprocessor(self) -> None:
         self.preprocessor_ = self._lookup()
@@ -92,15 +81,9 @@ class BaseMetricLearner(BaseEstimator, ABC):
     def _prepare_inputs(
         self, X: Any, y: Any = None, type_of_inputs: str = "classic", **checks: Any
     ) -> Any:
-        """Check what a user's own learner, over these bases, was given to fit.
-
-        Other arguments are those of `sklearn.utils.check_array`, by their names of today or of
-        metric-learn's days.
-        """
+        """Check the input of a user's own learner; `checks` are passed to `check_array`."""
         check_choice("type_of_inputs", type_of_inputs, ("classic", "tuples"))
         self._check_preprocessor()
-        if "force_all_finite" in checks:
-            checks["ensure_all_finite"] = checks.pop("force_all_finite")
         if type_of_inputs == "tuples":
             return self._tuples(X, y, size=getattr(self, "_tuple_size", 2), **checks)
         return self._points(X, *(() if y is None else (y,)), **checks)
@@ -112,7 +95,7 @@ class BaseMetricLearner(BaseEstimator, ABC):
         if reset:
             checks = {"ensure_min_samples": 2} | checks
         check_seed(getattr(self, "random_state", None))
-        y = tuple(exact_column(labels) for labels in y)
+        y = tuple(as_column(labels) for labels in y)
         for labels in y:
             _check_labels(labels)
         points = self._formed(X, 2)
@@ -139,13 +122,7 @@ class BaseMetricLearner(BaseEstimator, ABC):
                 f"{name} must be a 3D array of shape (n_{name}, {size}, n_features), or a 2D "
                 f"array of indicators{hint}; got shape {tuples.shape}."
             )
-        if reset:
-            self.n_features_in_ = tuples.shape[2]
-        elif tuples.shape[2] != getattr(self, "n_features_in_", tuples.shape[2]):
-            raise ValueError(
-                f"{name} have points of {tuples.shape[2]} features, but {type(self).__name__} was "
-                f"fitted with {self.n_features_in_} features."
-            )
+        validate_data(self, tuples[:, 0], reset=reset, skip_check_array=True)  # the width alone
         if y is None:
             return tuples
         y = check_array(y, ensure_2d=False, dtype=None, input_name="y")
@@ -159,88 +136,17 @@ class BaseMetricLearner(BaseEstimator, ABC):
 
 
 def _check_labels(y: Any) -> None:
-    """Refuse labels that are not there, and labels that cannot be put in order."""
-    try:
-        labels = np.asarray(y)
-    except ValueError:
-        raise ValueError("y must hold one label for each point; got lists within it.") from None
-    if labels.ndim != 1:
-        return
-    missing = is_unknown(labels)
-    if isinstance(y, np.ma.MaskedArray):
-        missing |= y.mask
-    if missing.any():
+    """Refuse missing labels."""
+    labels, mask = np.asarray(y), y.mask if isinstance(y, np.ma.MaskedArray) else False
+    if labels.ndim == 1 and (missing := is_unknown(labels) | mask).any():
         raise ValueError(
             f"y contains NaN, None or masked entries, {int(missing.sum())} times: every point "
             "needs a class here. Number the classes, with -1 where one is unknown; or use the "
             "learners of seraph.classic, which take labels as they are."
         )
-    try:
-        np.unique(labels)
-    except TypeError:
-        raise ValueError(
-            "y must hold labels of one type, text or numbers; got several. Convert them to text."
-        ) from None
 
 
-class ArrayIndexer:
-    """A table of points as a function of row numbers: what a preprocessor that is a table becomes.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features)
-        Table of points.
-
-    Examples
-    --------
-    >>> from seraph.compat.metric_learn.base_metric import ArrayIndexer
-    >>> ArrayIndexer([[1.0, 2.0], [3.0, 4.0]])([1]).tolist()
-    [[3.0, 4.0]]
-    """
-
-    def __init__(self, X: Any) -> None:
-        self.X = np.asarray(X)
-
-    def __call__(self, indices: Any) -> Array:
-        """Return the points at some rows.
-
-        Parameters
-        ----------
-        indices : array-like of int
-            Row numbers.
-
-        Returns
-        -------
-        ndarray
-            The points.
-        """
-        points: Array = self.X[indices]
-        return points
-
-
-class MetricTransformer(ABC):
-    """Base of the learners that map points to a space where the learned distance is Euclidean.
-
-    Examples
-    --------
-    >>> from seraph.compat.metric_learn import NCA
-    >>> from seraph.compat.metric_learn.base_metric import MetricTransformer
-    >>> issubclass(NCA, MetricTransformer)
-    True
-    """
-
-    @abstractmethod
-    def transform(self, X: ArrayLike) -> Array:
-        """Map points.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
-        """
-
-
-class MahalanobisMixin(BaseMetricLearner, MetricTransformer):
+class MahalanobisMixin(BaseMetricLearner):
     """Base of the learners of a Mahalanobis distance ``||L x - L x'||``, with L `components_`.
 
     Parameters
@@ -261,16 +167,23 @@ class MahalanobisMixin(BaseMetricLearner, MetricTransformer):
 
     def _adopt(self, components: Array, **attributes: Any) -> Self:
         """Set what was learned."""
-        if not np.abs(components).max(initial=0.0) < _LARGEST:
-            raise ValueError(
-                f"{type(self).__name__} has learned a metric beyond all numbers: some points that "
-                "should be near are equal, or features differ in scale by far. Scale the "
-                "features, and drop those that do not vary or repeat others."
-            )
         self._check_preprocessor()
         self.components_ = np.array(components, dtype=float)
         self.__dict__.update(attributes)
         return self
+
+    def _quietly(self) -> Any:
+        """Return a context without warnings of an early stop, unless `verbose`."""
+        verbose = getattr(self, "verbose", False)
+        return catch_warnings(action=None if verbose else "ignore", category=ConvergenceWarning)
+
+    def _adopt_learner(self, learner: Any, X: Array, y: Array, **attributes: Any) -> Self:
+        """Fit a learner of `seraph.classic`, and set what it learned, with rows of zeros below."""
+        with self._quietly():
+            learner.fit(X, y)
+        components = np.zeros((learner.n_components, X.shape[1]))
+        components[: len(learner.components_)] = learner.components_
+        return self._adopt(components, n_iter_=learner.n_iter_, **attributes)
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to a space where the learned distance is the Euclidean one.
@@ -279,16 +192,10 @@ class MahalanobisMixin(BaseMetricLearner, MetricTransformer):
         ----------
         X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
             Points or indicators.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            The mapped points.
         """
         check_is_fitted(self, "components_")
         points = self._points(X, reset=False, accept_sparse=True)
-        mapped: Array = points @ self.components_.T
-        return mapped
+        return np.asarray(points @ self.components_.T)
 
     def pair_distance(self, pairs: ArrayLike) -> Array:
         """Compute the learned distance between the two points of each pair.
@@ -297,18 +204,11 @@ class MahalanobisMixin(BaseMetricLearner, MetricTransformer):
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
             Pairs of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            Learned distances.
         """
         check_is_fitted(self, "components_")
         points = self._tuples(pairs, size=2, reset=False)
-        distances: Array = np.linalg.norm(
-            (points[:, 1] - points[:, 0]) @ self.components_.T, axis=1
-        )
-        return distances
+        gaps = (points[:, 1] - points[:, 0]) @ self.components_.T
+        return np.asarray(np.linalg.norm(gaps, axis=1))
 
     def pair_score(self, pairs: ArrayLike) -> Array:
         """Score how alike the points of each pair are: the negative distance.
@@ -317,61 +217,24 @@ class MahalanobisMixin(BaseMetricLearner, MetricTransformer):
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
             Pairs of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            Negative learned distances.
         """
         return -self.pair_distance(pairs)
 
-    def score_pairs(self, pairs: ArrayLike) -> Array:
-        """Compute the learned distances; deprecated for `pair_distance`.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
-            Pairs of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            Learned distances.
-        """
-        warn(
-            "score_pairs is deprecated: use pair_distance, or pair_score for a similarity.",
-            FutureWarning,
-        )
-        return self.pair_distance(pairs)
-
     def get_metric(self) -> Callable[..., float]:
-        """Return the learned distance as a function of two points, for ``metric=``.
-
-        Returns
-        -------
-        callable
-            Function of two points; with ``squared=True``, of the squared distance. It does not
-            change when the learner is fitted again.
-        """
+        """Return the learned distance as a function of two points, for ``metric=``."""
         check_is_fitted(self, "components_")
         return _Distance(np.array(self.components_))
 
     def get_mahalanobis_matrix(self) -> Array:
-        """Return the matrix of the learned squared distance.
-
-        Returns
-        -------
-        ndarray of shape (n_features, n_features)
-            ``L'L``.
-        """
+        """Return the matrix of the learned squared distance."""
         check_is_fitted(self, "components_")
         return self.components_.T @ self.components_
 
 
-class LabeledLearner(TransformerMixin, MahalanobisMixin):
-    """Base: learners of points that all have a label; -1 is a class like any other."""
+class PointLearner(TransformerMixin, MahalanobisMixin):
+    """Base: learners of points and their labels."""
 
-    _learn: Callable[..., Self]  # from points, and their classes numbered from 0
+    _learn_labels: Callable[..., Self]  # from points, and their labels as the user names them
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric.
@@ -381,16 +244,10 @@ class LabeledLearner(TransformerMixin, MahalanobisMixin):
         X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
             Points or indicators.
         y : array-like of shape (n_samples,)
-            Class of each point.
-
-        Returns
-        -------
-        self
-            The fitted learner.
+            Class of each point. Where pairs are sampled, negative numbers mean that it is
+            unknown; elsewhere they are classes like any other.
         """
-        points, y = self._points(X, y)
-        check_classification_targets(y)
-        return self._learn(points, np.unique(y, return_inverse=True)[1].reshape(-1))
+        return self._learn_labels(*self._points(X, y))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -398,41 +255,23 @@ class LabeledLearner(TransformerMixin, MahalanobisMixin):
         return tags
 
 
-@dataclass(frozen=True, eq=False)  # so that scikit-learn can look it up among its own
+class LabeledLearner(PointLearner):
+    """Base: learners of points that all have a class; -1 is one like any other."""
+
+    _learn: Callable[..., Self]  # from points, and their classes numbered from 0
+
+    def _learn_labels(self, points: Array, y: Array) -> Self:
+        check_classification_targets(y)
+        return self._learn(points, np.unique(y, return_inverse=True)[1].reshape(-1))
+
+
+@dataclass(frozen=True, eq=False)  # so that scikit-learn can look it up
 class _Distance:
     """The learned distance as a function."""
 
     components: Array
 
     def __call__(self, u: ArrayLike, v: ArrayLike, squared: bool = False) -> float:
-        difference = validate_vector(u, float) - validate_vector(v, float)
-        mapped = difference @ self.components.T
+        mapped = self.components @ (np.ravel(u).astype(float) - np.ravel(v).astype(float))
         value = np.dot(mapped, mapped)
         return float(value if squared else np.sqrt(value))
-
-
-def validate_vector(u: ArrayLike, dtype: Any = None) -> Array:
-    """Return one point as an array of one dimension.
-
-    Parameters
-    ----------
-    u : array-like of shape (n_features,), (1, n_features) or (n_features, 1)
-        The point.
-    dtype : dtype, optional
-        Type of its numbers.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-        The point.
-
-    Examples
-    --------
-    >>> from seraph.compat.metric_learn.base_metric import validate_vector
-    >>> validate_vector([[1.0, 2.0]]).tolist()
-    [1.0, 2.0]
-    """
-    vector = np.atleast_1d(np.squeeze(np.asarray(u, dtype=dtype)))
-    if vector.ndim > 1:
-        raise ValueError(f"The metric takes two points, of one dimension; got {vector.shape}.")
-    return vector

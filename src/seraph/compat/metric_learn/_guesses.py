@@ -10,9 +10,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
-from ..._utils._threshold import choose_threshold
 from ..._utils._typing import Array
-from ..._utils._validation import check_choice, check_number, shown
+from ..._utils._validation import check_choice, check_number
+from ...metrics import choose_threshold
 from ._base_metric import BaseMetricLearner
 
 _STRATEGIES = ("accuracy", "f_beta", "max_tpr", "max_tnr")
@@ -31,11 +31,6 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
             Pairs of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of int of shape (n_pairs,)
-            +1 for alike, -1 for different.
         """
         check_is_fitted(self, "components_")
         if "threshold_" not in vars(self):
@@ -52,11 +47,6 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         ----------
         pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
             Pairs of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            Negative learned distances.
         """
         return self.pair_score(pairs)
 
@@ -69,11 +59,6 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
             Pairs of points, or of indicators for the preprocessor.
         y : array-like of shape (n_pairs,)
             +1 for pairs that are alike, -1 for others.
-
-        Returns
-        -------
-        float
-            1 if every alike pair is closer than every other, 0.5 for chance.
         """
         return float(roc_auc_score(y, self.decision_function(pairs)))
 
@@ -84,17 +69,10 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
         ----------
         threshold : float
             The distance.
-
-        Returns
-        -------
-        self
-            The learner.
         """
         check_is_fitted(self, "components_")
-        try:
-            self.threshold_ = float(threshold)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"threshold must be a number; got {shown(threshold)}.") from error
+        check_number("threshold", threshold)
+        self.threshold_ = float(threshold)
         return self
 
     def calibrate_threshold(
@@ -120,11 +98,6 @@ class _PairsClassifierMixin(ClassifierMixin, BaseMetricLearner):
             Lowest rate, from 0 to 1, for "max_tpr" and "max_tnr".
         beta : float, default=1.0
             Weight of recall in "f_beta".
-
-        Returns
-        -------
-        self
-            The learner.
         """
         check_is_fitted(self, "components_")
         self._validate_calibration_params(strategy, min_rate, beta)
@@ -152,112 +125,49 @@ class _ComparisonMixin(ClassifierMixin, BaseMetricLearner):
     classes_ = np.array([-1, 1])
     _tuple_size: int
     _far: tuple[int, int]  # which two points should be farther apart than the first two
+    _equal: int  # what to predict where the distances are equal
 
-    def _margin(self, tuples: ArrayLike) -> Array:
+    def predict(self, tuples: ArrayLike) -> Array:
+        """Guess whether the first two points are closer than the others.
+
+        Parameters
+        ----------
+        tuples : array-like of shape (n, size, n_features) or (n, size)
+            Triplets or quadruplets of points, or of indicators for the preprocessor.
+        """
+        margins = self.decision_function(tuples)
+        return np.where(margins == 0.0, self._equal, np.sign(margins)).astype(int)
+
+    def decision_function(self, tuples: ArrayLike) -> Array:
+        """Return how much farther apart the other points are than the first two.
+
+        Parameters
+        ----------
+        tuples : array-like of shape (n, size, n_features) or (n, size)
+            Triplets or quadruplets of points, or of indicators for the preprocessor.
+        """
         check_is_fitted(self, "components_")
         points = self._tuples(tuples, size=self._tuple_size, reset=False)
         return self.pair_score(points[:, :2]) - self.pair_score(points[:, self._far])
 
+    def score(self, tuples: ArrayLike) -> float:
+        """Return the share of tuples whose first two points are closer than the others.
+
+        Parameters
+        ----------
+        tuples : array-like of shape (n, size, n_features) or (n, size)
+            Triplets or quadruplets of points, or of indicators for the preprocessor.
+        """
+        return float(np.mean(self.predict(tuples)) / 2.0 + 0.5)
+
 
 class _TripletsClassifierMixin(_ComparisonMixin):
-    """What learners of triplets can do."""
+    """What learners of triplets can do: the first point is closer to the second."""
 
-    _tuple_size = 3
-    _far = (0, 2)
-
-    def predict(self, triplets: ArrayLike) -> Array:
-        """Guess whether the first point is closer to the second than to the third.
-
-        Parameters
-        ----------
-        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
-            Triplets of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of int of shape (n_triplets,)
-            +1 where it is, -1 where it is not.
-        """
-        return np.where(self.decision_function(triplets) > 0, 1, -1)
-
-    def decision_function(self, triplets: ArrayLike) -> Array:
-        """Return how much farther the third point is from the first than the second.
-
-        Parameters
-        ----------
-        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
-            Triplets of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of shape (n_triplets,)
-            Differences of distances.
-        """
-        return self._margin(triplets)
-
-    def score(self, triplets: ArrayLike) -> float:
-        """Return the share of triplets whose first point is closer to the second.
-
-        Parameters
-        ----------
-        triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
-            Triplets of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        float
-            From 0 to 1.
-        """
-        return float(np.mean(self.predict(triplets) == 1))
+    _tuple_size, _far, _equal = 3, (0, 2), -1
 
 
 class _QuadrupletsClassifierMixin(_ComparisonMixin):
-    """What learners of quadruplets can do."""
+    """What learners of quadruplets can do: the first two points are closer than the last two."""
 
-    _tuple_size = 4
-    _far = (2, 3)
-
-    def predict(self, quadruplets: ArrayLike) -> Array:
-        """Guess whether the first two points are closer than the last two.
-
-        Parameters
-        ----------
-        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
-            Quadruplets of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of int of shape (n_quadruplets,)
-            +1 or -1; 0 where the distances are equal.
-        """
-        return np.sign(self.decision_function(quadruplets)).astype(int)
-
-    def decision_function(self, quadruplets: ArrayLike) -> Array:
-        """Return how much farther apart the last two points are than the first two.
-
-        Parameters
-        ----------
-        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
-            Quadruplets of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        ndarray of shape (n_quadruplets,)
-            Differences of distances.
-        """
-        return self._margin(quadruplets)
-
-    def score(self, quadruplets: ArrayLike) -> float:
-        """Return the share of quadruplets whose first two points are closer than the others.
-
-        Parameters
-        ----------
-        quadruplets : array-like of shape (n_quadruplets, 4, n_features) or (n_quadruplets, 4)
-            Quadruplets of points, or of indicators for the preprocessor.
-
-        Returns
-        -------
-        float
-            From 0 to 1; equal distances count one half.
-        """
-        return float(np.mean(self.predict(quadruplets)) / 2.0 + 0.5)
+    _tuple_size, _far, _equal = 4, (2, 3), 0

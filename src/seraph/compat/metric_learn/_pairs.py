@@ -1,4 +1,4 @@
-"""The bases of learners that are given pairs, and of those that make tuples from classes."""
+"""The bases of learners of pairs, and of those that sample pairs from classes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from typing import Any, Self
 from warnings import catch_warnings
 
 import numpy as np
-from sklearn.base import TransformerMixin
-from sklearn.utils import Tags
 
 from ..._marks import Marks
 from ..._utils._typing import Array
-from ._base_metric import MahalanobisMixin
+from ._base_metric import MahalanobisMixin, PointLearner
 from ._guesses import _PairsClassifierMixin
-from ._keywords import renamed
 from .constraints import Constraints, known_codes, wrap_pairs
 
 
@@ -34,11 +31,6 @@ class PairLearner(_PairsClassifierMixin, MahalanobisMixin):
             +1 for pairs that are alike, -1 for the others.
         calibration_params : dict, optional
             Arguments of `calibrate_threshold`, which is called on the same pairs.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
         return self._fit_pairs(pairs, y, calibration_params)
 
@@ -54,35 +46,7 @@ class PairLearner(_PairsClassifierMixin, MahalanobisMixin):
         return self.calibrate_threshold(formed, y, **calibration)
 
 
-class ClassLearner(TransformerMixin, MahalanobisMixin):
-    """Base: learners of points, the classes of some of which are known."""
-
-    _learn_classes: Callable[..., Self]  # from points, and their classes as the user names them
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        y : array-like of shape (n_samples,)
-            Class of each point; negative where it is unknown.
-
-        Returns
-        -------
-        self
-            The fitted learner.
-        """
-        return self._learn_classes(*self._points(X, y))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-
-class SamplingLearner(ClassLearner):
+class SamplingLearner(PointLearner):
     """Base: learners that sample pairs of points of one class, and pairs of two."""
 
     _learn: Callable[..., Self]
@@ -90,13 +54,7 @@ class SamplingLearner(ClassLearner):
     verbose: bool
     random_state: Any
 
-    def _set_number(self, n_constraints: Any, num_constraints: Any) -> None:
-        """Set how many pairs of either kind to sample, by its new or its old name."""
-        self.n_constraints, self.num_constraints = renamed(
-            "num_constraints", num_constraints, "n_constraints", n_constraints
-        )
-
-    def _learn_classes(self, points: Array, y: Array, *more: Any) -> Self:
+    def _learn_labels(self, points: Array, y: Array, *more: Any) -> Self:
         return self._learn(*wrap_pairs(points, self._sampled(y)), *more)
 
     def _sampled(self, y: Array, *, same_length: bool = False) -> tuple[Array, ...]:

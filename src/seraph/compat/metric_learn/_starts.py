@@ -6,34 +6,31 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import make_spd_matrix
-from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils import check_array, check_random_state
 
 from ..._utils._eigen import eigh, eigvalsh
 from ..._utils._typing import Array
-from ..._utils._validation import shown
+from ..._utils._validation import check_choice, check_number
 from ..._utils._warnings import warn
+from ...classic._points import first_map as classic_map
+from ...classic._points import subtract_group_means
 from .exceptions import NonPSDError
+
+# The tolerance of SciPy's L-BFGS, which metric-learn uses by default.
+SCIPY_TOL = 2.2e-9
+# Share of the mean variance that makes a singular scatter invertible.
+RIDGE = 1e-6
 
 
 def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, definite: bool) -> Array:
-    """Return the matrix of a prior or a first metric.
+    """Return the matrix of a prior or a first metric; `name` is that of the parameter.
 
-    Parameters
-    ----------
-    spec : {"identity", "covariance", "random"} or ndarray
-        What the user asked for.
-    points : ndarray of shape (n, m)
-        Points.
-    random_state : int, RandomState instance or None
-        Seed of "random".
-    name : str
-        Name of the parameter.
-    definite : bool
-        Whether to refuse a singular matrix.
+    A singular matrix is refused if it must be `definite`.
     """
     m = points.shape[1]
+    if not isinstance(spec, np.ndarray):
+        check_choice(name, spec, ("identity", "covariance", "random"))
     if isinstance(spec, np.ndarray):
         matrix = check_array(spec, input_name=name)
         if matrix.shape != (m, m):
@@ -46,13 +43,8 @@ def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, defini
         return np.eye(m)
     elif spec == "random":
         return make_spd_matrix(m, random_state=check_random_state(random_state))
-    elif spec == "covariance":
-        matrix = _covariance(points)
     else:
-        raise ValueError(
-            f"{name} must be 'identity', 'covariance', 'random' or an array of shape (n_features, "
-            f"n_features); got {shown(spec)}."
-        )
+        matrix = np.atleast_2d(np.cov(np.unique(points, axis=0), rowvar=False))
     values = eigvalsh(matrix)
     rounding = m * np.finfo(float).eps * np.abs(values).max()
     if values[0] < -rounding:
@@ -72,21 +64,6 @@ def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, defini
     return np.array(matrix, dtype=float)
 
 
-def _covariance(points: Array) -> Array:
-    """Return the covariance of the different points."""
-    unique = np.unique(points, axis=0)
-    if len(unique) < 2:
-        raise ValueError("All points are equal, so they have no covariance: pass others.")
-    with np.errstate(over="ignore", invalid="ignore"):  # it is said below
-        matrix = np.atleast_2d(np.cov(unique, rowvar=False))
-    if not np.isfinite(matrix).all():
-        raise ValueError(
-            "The squares of X are beyond the range of numbers, so it has no covariance: "
-            "scale the features, with StandardScaler for example."
-        )
-    return matrix
-
-
 def components_from_metric(matrix: Array) -> Array:
     """Return the factor of a metric that metric-learn returns: triangular if it is definite."""
     symmetric = (matrix + matrix.T) / 2.0
@@ -100,62 +77,29 @@ def components_from_metric(matrix: Array) -> Array:
 
 
 def first_map(
-    init: Any,
-    points: Array,
-    y: Array | None,
-    n_components: Any,
-    random_state: Any,
+    init: Any, points: Array, y: Array | None, n_components: Any, random_state: Any
 ) -> Array:
-    """Return the first map of a learner; `y` are classes, or None for a regression."""
+    """Return the first map of a learner; `y` are numbered classes, or None for a regression."""
     m = points.shape[1]
-    n_components = checked_components(n_components, m)
-    if isinstance(init, np.ndarray):
-        first = check_array(init, input_name="init")
-        if first.shape != (n_components, m):
-            raise ValueError(
-                f"init must have shape (n_components, n_features) = {(n_components, m)}; got "
-                f"{first.shape}."
-            )
-        return np.array(first, dtype=float)
+    d = checked_components(n_components, m)
     allowed = ("auto", "pca", "identity", "random") + (("lda",) if y is not None else ())
-    if not isinstance(init, str) or init not in allowed:
-        raise ValueError(
-            f"init must be one of {allowed}, or an array of shape (n_components, n_features); got "
-            f"{shown(init)}."
-        )
-    if init == "auto":
-        n_classes = 0 if y is None else len(np.unique(y))
-        init = "pca" if n_components < min(points.shape) else "identity"
-        if n_components <= min(m, n_classes - 1) and _has_discriminants(points, y):
+    if not isinstance(init, np.ndarray):
+        check_choice("init", init, allowed)
+    n_classes = len(points) if y is None else len(np.unique(y))
+    if isinstance(init, str) and init == "auto":
+        init = "pca" if d < min(points.shape) else "identity"
+        if d < n_classes < len(points):
             init = "lda"
-    if init == "random":
-        return np.asarray(check_random_state(random_state).randn(n_components, m))
-    if init == "pca" and np.ptp(points, axis=0).any():
-        pca = PCA(n_components, random_state=check_random_state(random_state)).fit(points)
-        return np.asarray(pca.components_)
-    if init == "lda":
-        if not _has_discriminants(points, y):
-            raise ValueError(
-                "init='lda' needs points that differ, and more of them than there are classes. "
-                "Choose another init."
-            )
-        found = LinearDiscriminantAnalysis().fit(points, y).scalings_.T[:n_components]
-        return np.vstack([found, np.zeros((n_components - len(found), m))])
-    return np.eye(n_components, m)
-
-
-def _has_discriminants(points: Array, y: Array | None) -> bool:
-    """Whether linear discriminant analysis can say anything about these points."""
-    return y is not None and len(np.unique(y)) < len(points) and bool(np.ptp(points, axis=0).any())
+    if y is not None and isinstance(init, str) and init == "lda":
+        rows = LinearDiscriminantAnalysis().fit(points, y).scalings_.T[:d]
+        # To a variance of 1 within classes, as scikit-learn scaled them up to version 1.8.
+        within = subtract_group_means(points.astype(float) @ rows.T, y)
+        rows /= np.sqrt(np.sum(within**2, axis=0) / (len(points) - n_classes))[:, np.newaxis]
+        return np.vstack([rows, np.zeros((d - len(rows), m))])
+    return classic_map(init, points.astype(float) - points.mean(axis=0), d, random_state)
 
 
 def checked_components(n_components: Any, n_features: int) -> int:
     """Return the number of rows of the map: all features if None."""
-    if n_components is None:
-        return n_features
-    if not isinstance(n_components, int | np.integer) or not 0 < n_components <= n_features:
-        raise ValueError(
-            f"Invalid n_components: it must be a whole number from 1 to {n_features}, the "
-            f"number of features; got {shown(n_components)}."
-        )
-    return int(n_components)
+    check_number("n_components", n_components, low=1, high=n_features, integer=True, instead=None)
+    return n_features if n_components is None else int(n_components)

@@ -9,17 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
+from ..._marks import PairLabels
 from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
-from ...classic._comparisons import nearest_by_class
-from ._keywords import DEPRECATED, renamed
+from ...classic._comparisons import nearest_by_class, pairs_by_number
 
 __all__ = ["Constraints", "wrap_pairs"]
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 class Constraints:
@@ -48,10 +44,9 @@ class Constraints:
 
     def positive_negative_pairs(
         self,
-        n_constraints: int | None = None,
+        n_constraints: int,
         same_length: bool = False,
         random_state: Any = None,
-        num_constraints: Any = DEPRECATED,
     ) -> tuple[Array, Array, Array, Array]:
         """Sample pairs of one class, and pairs of two.
 
@@ -63,17 +58,7 @@ class Constraints:
             Whether to return as many of one kind as of the other.
         random_state : int, RandomState instance or None, default=None
             Seed.
-        num_constraints : "deprecated"
-            Old name of `n_constraints`, taken with a warning.
-
-        Returns
-        -------
-        a, b, c, d : ndarray of int
-            Row numbers: ``(a[i], b[i])`` are pairs of one class, ``(c[i], d[i])`` of two.
         """
-        n_constraints, _ = renamed(
-            "num_constraints", num_constraints, "n_constraints", n_constraints
-        )
         check_number("n_constraints", n_constraints, low=0, integer=True)
         rng = check_random_state(random_state)
         a, b = self._pairs(n_constraints, True, rng)
@@ -81,18 +66,13 @@ class Constraints:
         n = min(len(a), len(c)) if same_length else None
         return a[:n], b[:n], c[:n], d[:n]
 
-    def _pairs(self, n_constraints: int, same: bool, rng: np.random.RandomState) -> Array:
+    def _pairs(self, n_constraints: int, similar: bool, rng: np.random.RandomState) -> Array:
         """Sample ordered pairs, each at most once."""
-        known = np.flatnonzero(self.partial_labels >= 0)
-        known = known[np.argsort(self.partial_labels[known], kind="stable")]
-        codes = self.partial_labels[known]
-        first = np.searchsorted(codes, codes, side="left")
-        size = np.searchsorted(codes, codes, side="right") - first
-        partners = size - 1 if same else len(codes) - size
-        ends = np.cumsum(partners)
-        total = int(ends[-1]) if len(ends) else 0
+        none = np.empty((0, 2), dtype=np.intp)
+        labels = PairLabels(known_codes(self.partial_labels), none, none[:, 0], none[:, 0], none)
+        total = 2 * (labels.n_similar if similar else labels.n_dissimilar)
         if total < n_constraints:
-            kind = "positive" if same else "negative"
+            kind = "positive" if similar else "negative"
             warn(
                 f"The labels allow only {total} {kind} pairs, fewer than the {n_constraints} "
                 f"asked for: all {total} are used."
@@ -100,14 +80,8 @@ class Constraints:
         n = min(n_constraints, total)
         sample = sample_without_replacement(total, n, random_state=rng) if n else np.arange(0)
         rng.shuffle(sample)
-        left = np.searchsorted(ends, sample, side="right")
-        right = sample - (ends - partners)[left]
-        if same:  # of the class, skipping the point itself
-            right = right + first[left]
-            right = right + (right >= left)
-        else:  # of all, skipping the class
-            right = right + np.where(right >= first[left], size[left], 0)
-        return np.stack([known[left], known[right]])
+        pairs = pairs_by_number(labels, sample // 2, similar=similar)
+        return np.where(sample[:, np.newaxis] % 2, pairs[:, ::-1], pairs).T
 
     def generate_knntriplets(self, X: ArrayLike, k_genuine: int, k_impostor: int) -> Array:
         """Combine each point's nearest ones of its class with its nearest ones of others.
@@ -120,26 +94,23 @@ class Constraints:
             Number of neighbors of the same class; fewer, with a warning, where a class is small.
         k_impostor : int
             Number of neighbors of other classes; likewise.
-
-        Returns
-        -------
-        ndarray of int of shape (n_triplets, 3)
-            Row numbers of a point, one of the first and one of the second kind.
         """
         triplets = [np.empty((0, 3), dtype=np.intp)]
-        for label, own, alike, other in nearest_by_class(
+        for label, rows, alike, other in nearest_by_class(
             np.asarray(X), self.partial_labels, k_genuine, k_impostor
         ):
-            for name, wanted, found, kind in (
+            for name, wanted, near, kind in (
                 ("k_genuine", k_genuine, alike, "its own class"),
                 ("k_impostor", k_impostor, other, "other classes"),
             ):
-                if found.shape[1] < wanted:
+                if near.shape[1] < wanted:
                     warn(
                         f"{name}={wanted} is too many: a point of class {label} has "
-                        f"{found.shape[1]} neighbor(s) of {kind}, and all are used."
+                        f"{near.shape[1]} neighbor(s) of {kind}, and all are used."
                     )
-            a, b, c = np.broadcast_arrays(own[:, None, None], alike[:, :, None], other[:, None, :])
+            a, b, c = np.broadcast_arrays(
+                rows[:, None, None], alike[:, :, None], other[:, None, :]
+            )
             triplets.append(np.stack([a.ravel(), b.ravel(), c.ravel()], axis=1))
         return np.vstack(triplets)
 
@@ -148,7 +119,6 @@ class Constraints:
         n_chunks: int = 100,
         chunk_size: int = 2,
         random_state: Any = None,
-        num_chunks: Any = DEPRECATED,
     ) -> Array:
         """Put points of one class together, at random; a point is in one chunk at most.
 
@@ -160,15 +130,7 @@ class Constraints:
             Number of points in each.
         random_state : int, RandomState instance or None, default=None
             Seed.
-        num_chunks : "deprecated"
-            Old name of `n_chunks`, taken with a warning.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Number of each point's chunk; -1 for a point in none.
         """
-        n_chunks, _ = renamed("num_chunks", num_chunks, "n_chunks", n_chunks)
         rng = check_random_state(random_state)
         groups = []
         for label in np.unique(self.partial_labels[self.partial_labels >= 0]):
@@ -205,13 +167,6 @@ def wrap_pairs(X: ArrayLike, constraints: tuple[ArrayLike, ...]) -> tuple[Array,
     constraints : tuple of 4 array-likes of int
         What `Constraints.positive_negative_pairs` returns.
 
-    Returns
-    -------
-    pairs : ndarray of shape (n_pairs, 2, n_features) or (n_pairs, 2)
-        Pairs of points.
-    y : ndarray of int of shape (n_pairs,)
-        +1 for pairs of one class, -1 for pairs of two.
-
     Examples
     --------
     >>> from seraph.compat.metric_learn.constraints import wrap_pairs
@@ -220,5 +175,5 @@ def wrap_pairs(X: ArrayLike, constraints: tuple[ArrayLike, ...]) -> tuple[Array,
     ([[1.0, 2.0], [1.0, 3.0]], [1, -1])
     """
     a, b, c, d = (np.asarray(rows, dtype=np.intp) for rows in constraints)
-    pairs = np.vstack([np.column_stack([a, b]), np.column_stack([c, d])])
+    pairs = np.column_stack([np.concatenate([a, c]), np.concatenate([b, d])])
     return np.asarray(X)[pairs], np.repeat([1, -1], [len(a), len(c)])

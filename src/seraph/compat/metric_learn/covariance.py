@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-from scipy.linalg import pinvh
 from sklearn.base import TransformerMixin
 
+from ... import classic
 from ._base_metric import MahalanobisMixin
 from ._starts import components_from_metric
 
 __all__ = ["Covariance"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class Covariance(TransformerMixin, MahalanobisMixin):
-    """The inverse covariance as a metric.
+    """The inverse covariance as a metric, by `seraph.classic.Covariance`.
 
     Parameters
     ----------
     preprocessor : array-like or callable, optional
         Table of points, or a function of an array of indicators that returns points.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -49,12 +39,6 @@ class Covariance(TransformerMixin, MahalanobisMixin):
             Points or indicators.
         y : None
             Not used; scikit-learn's pipelines pass it.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
-        points = self._points(X)
-        covariance = np.atleast_2d(np.cov(points, rowvar=False))
-        return self._adopt(components_from_metric(pinvh(covariance)))
+        metric = classic.Covariance().fit(self._points(X)).get_mahalanobis_matrix()
+        return self._adopt(components_from_metric(metric))

@@ -5,10 +5,6 @@ from numpy.linalg import LinAlgError
 __all__ = ["NonPSDError", "PreprocessorError"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
 class PreprocessorError(Exception):
     """The preprocessor failed.
 

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, Self
-from warnings import catch_warnings
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances
+from sklearn.utils import resample
 
 from ... import classic
 from ..._utils._typing import Array
-from ..._utils._validation import shown
 from ...classic._definite import power
 from ._base_metric import MahalanobisMixin
-from ._keywords import DEPRECATED, renamed
 from ._pairs import PairLearner, SamplingLearner, marks_of
 from ._starts import components_from_metric, metric_matrix
 
 __all__ = ["ITML", "ITML_Supervised"]
-
-
-def __dir__() -> list[str]:
-    return __all__
-
 
 # Largest number of points whose distances give ITML's bounds: metric-learn takes all of them.
 _POINTS_FOR_BOUNDS = 3000
@@ -40,13 +31,10 @@ class _BaseITML(MahalanobisMixin):
         verbose: bool = False,
         preprocessor: Any = None,
         random_state: Any = None,
-        convergence_threshold: Any = DEPRECATED,
     ) -> None:
         self.gamma = gamma
         self.max_iter = max_iter
-        self.tol, self.convergence_threshold = renamed(
-            "convergence_threshold", convergence_threshold, "tol", tol
-        )
+        self.tol = tol
         self.prior = prior
         self.verbose = verbose
         self.random_state = random_state
@@ -63,28 +51,24 @@ class _BaseITML(MahalanobisMixin):
             )
         if bounds is None:
             unique = np.unique(points, axis=0)
-            if len(unique) > _POINTS_FOR_BOUNDS:
-                unique = unique[np.linspace(0, len(unique) - 1, _POINTS_FOR_BOUNDS).astype(int)]
+            n = min(len(unique), _POINTS_FOR_BOUNDS)
+            unique = resample(unique, replace=False, n_samples=n, random_state=0)
             bounds = np.percentile(pairwise_distances(unique), (5, 95))
         bounds = np.array(bounds, dtype=float).ravel()
-        if bounds.size != 2:
-            raise ValueError(f"bounds must be two numbers; got {bounds.tolist()}.")
         bounds[bounds == 0.0] = 1e-9
-        if not isinstance(self.gamma, Real):
-            raise ValueError(f"gamma must be a number; got {shown(self.gamma)}.")
-        with catch_warnings(
-            action=None if self.verbose else "ignore", category=ConvergenceWarning
-        ):
-            found = classic.ITML(
-                gamma=float(min(self.gamma, 1e6)),
-                prior="identity",
-                bounds=tuple(bounds.tolist()),
-                n_constraints=None,
-                max_iter=self.max_iter,
-                tol=self.tol,
-            ).fit(points @ root, marks=marks_of(y))
-        P = found.components_ @ root
-        return self._adopt(components_from_metric(P.T @ P), bounds_=bounds, n_iter_=found.n_iter_)
+        learner = classic.ITML(
+            gamma=self.gamma,
+            prior="identity",
+            bounds=tuple(bounds.tolist()),
+            n_constraints=None,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        with self._quietly():
+            learner.fit(points @ root, marks=marks_of(y))
+        P = learner.components_ @ root
+        metric = components_from_metric(P.T @ P)
+        return self._adopt(metric, bounds_=bounds, n_iter_=learner.n_iter_)
 
 
 class ITML(PairLearner, _BaseITML):
@@ -106,13 +90,6 @@ class ITML(PairLearner, _BaseITML):
         Table of points, or a function of an array of indicators that returns points.
     random_state : int, RandomState instance or None, default=None
         Seed of `prior` "random".
-    convergence_threshold : "deprecated"
-        Old name of `tol`, taken with a warning.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -140,11 +117,6 @@ class ITML(PairLearner, _BaseITML):
             the 95th percentile of the distances, as in metric-learn.
         calibration_params : dict, optional
             Arguments of `calibrate_threshold`, which is called on the same pairs.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
         return self._fit_pairs(pairs, y, calibration_params, bounds)
 
@@ -154,32 +126,15 @@ class ITML_Supervised(SamplingLearner, _BaseITML):  # noqa: N801
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        Weight of the slack: the larger, the more closely the bounds are kept.
-    max_iter : int, default=1000
-        Maximum number of iterations.
-    tol : float, default=0.001
-        Tolerance of the solver, on the duality gap.
+    gamma, max_iter, tol
+        As for `ITML`.
     n_constraints : int, optional
         Number of pairs of either kind to sample; 20 times the number of classes squared if
         None.
-    prior : {"identity", "covariance", "random"} or ndarray, default="identity"
-        The metric to stay close to: "covariance" is the inverse of the points' covariance.
-    verbose : bool, default=False
-        Whether to warn if the solver stops early; nothing is printed.
-    preprocessor : array-like or callable, optional
-        Table of points, or a function of an array of indicators that returns points.
+    prior, verbose, preprocessor
+        As for `ITML`.
     random_state : int, RandomState instance or None, default=None
         Seed of the sampled pairs, and of `prior` "random".
-    num_constraints : "deprecated"
-        Old name of `n_constraints`, taken with a warning.
-    convergence_threshold : "deprecated"
-        Old name of `tol`, taken with a warning.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -200,13 +155,9 @@ class ITML_Supervised(SamplingLearner, _BaseITML):  # noqa: N801
         verbose: bool = False,
         preprocessor: Any = None,
         random_state: Any = None,
-        num_constraints: Any = DEPRECATED,
-        convergence_threshold: Any = DEPRECATED,
     ) -> None:
-        super().__init__(
-            gamma, max_iter, tol, prior, verbose, preprocessor, random_state, convergence_threshold
-        )
-        self._set_number(n_constraints, num_constraints)
+        super().__init__(gamma, max_iter, tol, prior, verbose, preprocessor, random_state)
+        self.n_constraints = n_constraints
 
     def fit(self, X: Any, y: Any, bounds: Any = None) -> Self:
         """Learn the metric.
@@ -220,10 +171,5 @@ class ITML_Supervised(SamplingLearner, _BaseITML):  # noqa: N801
         bounds : array-like of two floats, optional
             Bounds of the squared distances of alike and of other pairs. If None, the 5th and
             the 95th percentile of the distances, as in metric-learn.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
-        return self._learn_classes(*self._points(X, y), bounds)
+        return self._learn_labels(*self._points(X, y), bounds)

@@ -12,15 +12,10 @@ from ...classic._definite import power
 from ...classic._lsml import ComparisonObjective
 from ._base_metric import MahalanobisMixin
 from ._guesses import _QuadrupletsClassifierMixin
-from ._keywords import DEPRECATED
 from ._pairs import SamplingLearner
 from ._starts import components_from_metric, metric_matrix
 
 __all__ = ["LSML", "LSML_Supervised"]
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 class _BaseLSML(MahalanobisMixin):
@@ -53,10 +48,7 @@ class _BaseLSML(MahalanobisMixin):
                 f"The points of all {len(near)} quadruplets coincide: there is nothing to learn. "
                 "Pass points that differ."
             )
-        try:
-            shares = np.ones(len(near)) if weights is None else np.array(weights, dtype=float)
-        except (TypeError, ValueError, OverflowError):  # no numbers
-            shares = np.empty(0)
+        shares = np.ones(len(near)) if weights is None else np.array(weights, dtype=float)
         if shares.shape != (len(near),) or not 0.0 < shares.sum() < np.inf:
             raise ValueError(
                 f"weights must be {len(near)} numbers, one for each quadruplet, with a positive "
@@ -89,11 +81,6 @@ class LSML(_QuadrupletsClassifierMixin, _BaseLSML):
     random_state : int, RandomState instance or None, default=None
         Seed of `prior` "random".
 
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
-
     Examples
     --------
     >>> from seraph.compat.metric_learn import LSML
@@ -112,11 +99,6 @@ class LSML(_QuadrupletsClassifierMixin, _BaseLSML):
             Quadruplets of points, or of indicators: the first two are closer than the others.
         weights : array-like of shape (n_quadruplets,), optional
             Weights of the quadruplets; scaled to add up to 1.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
         return self._learn(self._tuples(quadruplets, size=4), weights)
 
@@ -126,29 +108,16 @@ class LSML_Supervised(SamplingLearner, _BaseLSML):  # noqa: N801
 
     Parameters
     ----------
-    tol : float, default=0.001
-        Tolerance of the solver, on the size of the gradient.
-    max_iter : int, default=1000
-        Maximum number of iterations.
-    prior : {"identity", "covariance", "random"} or ndarray, default="identity"
-        The metric to stay close to: "covariance" is the inverse of the points' covariance.
+    tol, max_iter, prior
+        As for `LSML`.
     n_constraints : int, optional
         Number of quadruplets to sample; 20 times the number of classes squared if None.
     weights : array-like, optional
         Weights of the quadruplets; scaled to add up to 1.
-    verbose : bool, default=False
-        Whether to warn if the solver stops early; nothing is printed.
-    preprocessor : array-like or callable, optional
-        Table of points, or a function of an array of indicators that returns points.
+    verbose, preprocessor
+        As for `LSML`.
     random_state : int, RandomState instance or None, default=None
         Seed of the sampled quadruplets, and of `prior` "random".
-    num_constraints : "deprecated"
-        Old name of `n_constraints`, taken with a warning.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -169,13 +138,12 @@ class LSML_Supervised(SamplingLearner, _BaseLSML):  # noqa: N801
         verbose: bool = False,
         preprocessor: Any = None,
         random_state: Any = None,
-        num_constraints: Any = DEPRECATED,
     ) -> None:
         super().__init__(tol, max_iter, prior, verbose, preprocessor, random_state)
-        self._set_number(n_constraints, num_constraints)
+        self.n_constraints = n_constraints
         self.weights = weights
 
-    def _learn_classes(self, points: Array, y: Array) -> Self:
+    def _learn_labels(self, points: Array, y: Array) -> Self:
         rows = self._sampled(y, same_length=True)
         if len(rows[0]) == 0:
             raise ValueError(

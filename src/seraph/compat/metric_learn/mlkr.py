@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
-from ..._utils._typing import Array
-from ._neighbors import NeighborLearner
+from ... import classic
+from ._base_metric import LabeledLearner
+from ._starts import SCIPY_TOL, first_map
 
 __all__ = ["MLKR"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
-class MLKR(NeighborLearner):
-    """Metric learning for kernel regression, as in metric-learn.
+class MLKR(LabeledLearner):
+    """Metric learning for kernel regression, by `seraph.classic.MLKR`.
 
     Parameters
     ----------
     n_components : int, optional
         Number of rows of the learned map; the number of features if None.
-    init : str or ndarray, default="auto"
+    init : {"auto", "pca", "identity", "random"} or ndarray, default="auto"
         Where to start.
     tol : float, optional
         Tolerance of L-BFGS; SciPy's own if None.
@@ -35,11 +30,6 @@ class MLKR(NeighborLearner):
         Table of points, or a function of an array of indicators that returns points.
     random_state : int, RandomState instance or None, default=None
         Seed of `init`.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -77,27 +67,13 @@ class MLKR(NeighborLearner):
             Points or indicators.
         y : array-like of shape (n_samples,)
             Number to predict at each point.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
-        self._check_solver()
         points, y = self._points(X, y, y_numeric=True)
-        try:
-            y = np.asarray(y, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                "y must hold numbers, the targets of a regression. For classes, take NCA."
-            ) from error
-
-        def squared_errors(kernel: Array) -> tuple[float, Array]:
-            """Return the sum of the squared leave-one-out errors of the kernel regression."""
-            guesses = kernel @ y
-            errors = guesses - y
-            slopes = -2.0 * kernel * errors[:, np.newaxis] * (y - guesses[:, np.newaxis])
-            return float(errors @ errors), slopes
-
-        found = self._minimize(squared_errors, points, None)
-        return self._adopt(found.x, n_iter_=found.nfev)
+        first = first_map(self.init, points, None, self.n_components, self.random_state)
+        learner = classic.MLKR(
+            n_components=len(first),
+            init=first,
+            max_iter=self.max_iter,
+            tol=SCIPY_TOL if self.tol is None else self.tol,
+        )
+        return self._adopt_learner(learner, points, y)

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
-
+from ... import classic
 from ..._utils._typing import Array
-from ._neighbors import NeighborLearner
+from ._base_metric import LabeledLearner
+from ._starts import SCIPY_TOL, first_map
 
 __all__ = ["NCA"]
 
 
-def __dir__() -> list[str]:
-    return __all__
-
-
-class NCA(NeighborLearner):
-    """Neighborhood components analysis, as in metric-learn.
+class NCA(LabeledLearner):
+    """Neighborhood components analysis, by `seraph.classic.NCA`.
 
     Parameters
     ----------
-    init : str or ndarray, default="auto"
+    init : {"auto", "pca", "lda", "identity", "random"} or ndarray, default="auto"
         Where to start.
     n_components : int, optional
         Number of rows of the learned map; the number of features if None.
@@ -35,11 +31,6 @@ class NCA(NeighborLearner):
         Table of points, or a function of an array of indicators that returns points.
     random_state : int, RandomState instance or None, default=None
         Seed of `init`.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -69,14 +60,11 @@ class NCA(NeighborLearner):
         super().__init__(preprocessor)
 
     def _learn(self, points: Array, codes: Array) -> Self:
-        self._check_solver()
-        alike = codes[:, np.newaxis] == codes
-
-        def minus_expected_right(picks: Array) -> tuple[float, Array]:
-            """Return the negative number of points expected to pick one of their class."""
-            right = np.where(alike, picks, 0.0)
-            expected = right.sum(axis=1)
-            return -float(expected.sum()), right - picks * expected[:, np.newaxis]
-
-        found = self._minimize(minus_expected_right, points, codes)
-        return self._adopt(found.x, n_iter_=found.nit)
+        first = first_map(self.init, points, codes, self.n_components, self.random_state)
+        learner = classic.NCA(
+            n_components=len(first),
+            init=first,
+            max_iter=self.max_iter,
+            tol=SCIPY_TOL if self.tol is None else self.tol,
+        )
+        return self._adopt_learner(learner, points, codes)

@@ -5,32 +5,49 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from scipy.linalg import eigh
 from sklearn.utils.multiclass import check_classification_targets
 
+from ... import classic
 from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ...classic._definite import power
-from ._base_metric import LabeledLearner
-from ._keywords import DEPRECATED, renamed
-from ._pairs import ClassLearner
-from ._starts import checked_components
+from ._base_metric import PointLearner
+from ._starts import RIDGE, checked_components
 from .constraints import Constraints, known_codes
 
 __all__ = ["RCA", "RCA_Supervised"]
 
 
-def __dir__() -> list[str]:
-    return __all__
+class _BaseRCA(PointLearner):
+    def __init__(self, n_components: int | None = None, preprocessor: Any = None) -> None:
+        self.n_components = n_components
+        super().__init__(preprocessor)
+
+    def _learn(self, points: Array, chunks: Array) -> Self:
+        in_chunks = chunks != -1  # the other rows are not used, as in metric-learn
+        if not in_chunks.any():
+            raise ValueError(
+                "All chunks are -1, none: RCA learns from points that belong together."
+            )
+        points, chunks = points[in_chunks], chunks[in_chunks]
+        m = points.shape[1]
+        d = checked_components(self.n_components, m)
+        try:
+            learned = classic.RCA(n_components=d, ridge=0.0).fit(points, chunks)
+        except ValueError:  # the scatter is singular
+            learned = classic.RCA(n_components=d, ridge=RIDGE).fit(points, chunks)
+            warn(
+                "The scatter within the chunks has no inverse. A millionth of the mean variance "
+                "is added to it; drop features that depend on others, or pass more chunks."
+            )
+        if d < m:
+            return self._adopt(learned.components_)
+        return self._adopt(power(learned.get_mahalanobis_matrix(), 0.5))
 
 
-# Share of the mean variance that makes a singular scatter invertible.
-_RIDGE = 1e-6
-
-
-class RCA(LabeledLearner):
-    """Relevant component analysis of chunks.
+class RCA(_BaseRCA):
+    """Relevant component analysis of chunks, by `seraph.classic.RCA`.
 
     Parameters
     ----------
@@ -39,11 +56,6 @@ class RCA(LabeledLearner):
     preprocessor : array-like or callable, optional
         Table of points, or a function of an array of indicators that returns points.
 
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
-
     Examples
     --------
     >>> from seraph.compat.metric_learn import RCA
@@ -51,10 +63,6 @@ class RCA(LabeledLearner):
     >>> RCA().fit(X, [0, 0, 1, 1, -1]).transform(X).shape
     (5, 2)
     """
-
-    def __init__(self, n_components: int | None = None, preprocessor: Any = None) -> None:
-        self.n_components = n_components
-        super().__init__(preprocessor)
 
     def fit(self, X: Any, chunks: Any) -> Self:
         """Learn the metric.
@@ -65,44 +73,12 @@ class RCA(LabeledLearner):
             Points or indicators.
         chunks : array-like of int of shape (n_samples,)
             Number of each point's chunk; -1 for none.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
         points, chunks = self._points(X, chunks)
         return self._learn(points, np.asarray(chunks).astype(int))
 
-    def _learn(self, points: Array, chunks: Array) -> Self:
-        in_chunks = chunks != -1  # the others say nothing, not even how the points spread
-        points, chunks = points[in_chunks], chunks[in_chunks]
-        m = points.shape[1]
-        d = checked_components(self.n_components, m)
-        if len(points) == 0:
-            raise ValueError(
-                "All chunks are -1, none: RCA learns from points that belong together."
-            )
-        numbers = np.unique(chunks, return_inverse=True)[1].reshape(-1)
-        # In units of their largest entry, so that no square overflows.
-        size = float(np.abs(points - points[0]).max()) or 1.0
-        Z = (points - points.mean(axis=0)) / size
-        sums = np.stack([np.bincount(numbers, column) for column in Z.T], axis=1)
-        within = Z - (sums / np.bincount(numbers)[:, np.newaxis])[numbers]
-        inner = within.T @ within / len(Z)
-        if np.linalg.matrix_rank(inner, hermitian=True) < m:
-            warn(
-                "The scatter within the chunks has no inverse. A millionth of the mean variance "
-                "is added to it; drop features that depend on others, or pass more chunks."
-            )
-            inner += _RIDGE * (np.trace(inner) / m or 1.0) * np.eye(m)
-        if d == m:
-            return self._adopt(power(inner, -0.5) / size)
-        vectors = eigh(Z.T @ Z / len(Z), inner)[1]
-        return self._adopt(vectors[:, ::-1][:, :d].T / size)
 
-
-class RCA_Supervised(ClassLearner, RCA):  # noqa: N801
+class RCA_Supervised(_BaseRCA):  # noqa: N801
     """Relevant component analysis of sampled chunks.
 
     Parameters
@@ -117,13 +93,6 @@ class RCA_Supervised(ClassLearner, RCA):  # noqa: N801
         Table of points, or a function of an array of indicators that returns points.
     random_state : int, RandomState instance or None, default=None
         Seed of the sampled chunks.
-    num_chunks : "deprecated"
-        Old name of `n_chunks`, taken with a warning.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -141,18 +110,16 @@ class RCA_Supervised(ClassLearner, RCA):  # noqa: N801
         chunk_size: int = 2,
         preprocessor: Any = None,
         random_state: Any = None,
-        num_chunks: Any = DEPRECATED,
     ) -> None:
         super().__init__(n_components, preprocessor)
-        self.n_chunks, self.num_chunks = renamed("num_chunks", num_chunks, "n_chunks", n_chunks)
+        self.n_chunks = n_chunks
         self.chunk_size = chunk_size
         self.random_state = random_state
 
-    def _learn_classes(self, points: Array, y: Array) -> Self:
+    def _learn_labels(self, points: Array, y: Array) -> Self:
         check_number("n_chunks", self.n_chunks, low=1, integer=True)
         check_number("chunk_size", self.chunk_size, low=1, integer=True)
         check_classification_targets(y)
-        chunks = Constraints(known_codes(y)).chunks(
-            self.n_chunks, self.chunk_size, self.random_state
-        )
+        sampler = Constraints(known_codes(y))
+        chunks = sampler.chunks(self.n_chunks, self.chunk_size, self.random_state)
         return self._learn(points, chunks)

@@ -8,18 +8,13 @@ import numpy as np
 from sklearn.utils import check_array
 
 from ..._utils._typing import Array
-from ..._utils._validation import check_number, shown
+from ..._utils._validation import check_choice, check_number
 from ...classic._scml import compose, in_mean_distances, local_directions
-from ._base_metric import MahalanobisMixin
+from ._base_metric import MahalanobisMixin, PointLearner
 from ._guesses import _TripletsClassifierMixin
-from ._pairs import ClassLearner
 from .constraints import Constraints, known_codes
 
 __all__ = ["SCML", "SCML_Supervised"]
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 class _BaseSCML(MahalanobisMixin):
@@ -50,19 +45,15 @@ class _BaseSCML(MahalanobisMixin):
         super().__init__(preprocessor)
 
     def _check_numbers(self, *names: str) -> None:
-        for name in (*names, "max_iter", "output_iter", "batch_size"):
+        for name in (*names, "max_iter"):
             check_number(name, getattr(self, name), low=1, integer=True)
         check_number("n_basis", self.n_basis, low=1, integer=True, instead=None)
-        check_number("gamma", self.gamma)
-        if self.output_iter > self.max_iter:
-            raise ValueError(
-                f"output_iter={self.output_iter} must be no larger than max_iter={self.max_iter}."
-            )
 
     def _learn(self, points: Array, rows: Array) -> Self:
         m = points.shape[1]
         near, far, unit = in_mean_distances(points.astype(float), rows)
-        if isinstance(self.basis, str) and self.basis in self._bases:
+        if not isinstance(self.basis, np.ndarray):
+            check_choice("basis", self.basis, self._bases)
             n_basis = min(20 * m, 500) if self.n_basis is None else int(self.n_basis)
             basis = local_directions(
                 points / unit,
@@ -72,22 +63,17 @@ class _BaseSCML(MahalanobisMixin):
                 n_basis=n_basis,
                 random_state=self.random_state,
             )
-        elif isinstance(self.basis, np.ndarray):
+        else:
             basis = check_array(self.basis, input_name="basis")
             if basis.shape[1] != m:
                 raise ValueError(
                     f"basis must have {m} columns, one for each feature; got shape {basis.shape}."
                 )
-        else:
-            raise ValueError(
-                f"basis must be one of {self._bases}, or an array of shape (n_basis, n_features); "
-                f"got {shown(self.basis)}."
-            )
         beta = float(self.beta) / unit**2  # of the weights in the unit of X
-        P, found = compose(near, far, basis, beta, self.max_iter, 1e-3)
+        P, fitted = compose(near, far, basis, beta, self.max_iter, 1e-3)
         components = np.zeros((m, m))  # as many rows as features, whatever the rank
         components[: len(P)] = P / unit
-        return self._adopt(components, n_iter_=found["n_iter_"])
+        return self._adopt(components, n_iter_=fitted["n_iter_"])
 
 
 class SCML(_TripletsClassifierMixin, _BaseSCML):
@@ -106,21 +92,14 @@ class SCML(_TripletsClassifierMixin, _BaseSCML):
         Step size of metric-learn's stochastic solver; not used.
     max_iter : int, default=10000
         Maximum number of iterations.
-    output_iter : int, default=500
-        Setting of metric-learn's stochastic solver; checked, and not used.
-    batch_size : int, default=10
-        Setting of metric-learn's stochastic solver; checked, and not used.
+    output_iter, batch_size : int
+        Settings of metric-learn's stochastic solver; not used.
     verbose : bool, default=False
         Whether to warn if the solver stops early; nothing is printed.
     preprocessor : array-like or callable, optional
         Table of points, or a function of an array of indicators that returns points.
     random_state : int, RandomState instance or None, default=None
         Seed of the directions.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -137,11 +116,6 @@ class SCML(_TripletsClassifierMixin, _BaseSCML):
         ----------
         triplets : array-like of shape (n_triplets, 3, n_features) or (n_triplets, 3)
             Triplets of points, or of indicators: the first is closer to the second.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
         self._check_numbers()
         formed = self._tuples(triplets, size=3)
@@ -149,7 +123,7 @@ class SCML(_TripletsClassifierMixin, _BaseSCML):
         return self._learn(points, rows.reshape(-1, 3))
 
 
-class SCML_Supervised(ClassLearner, _BaseSCML):  # noqa: N801
+class SCML_Supervised(PointLearner, _BaseSCML):  # noqa: N801
     """Sparse compositional metric learning from classes, by the solver of `seraph.classic.SCML`.
 
     Parameters
@@ -158,32 +132,10 @@ class SCML_Supervised(ClassLearner, _BaseSCML):  # noqa: N801
         Number of neighbors of the same class that a point is compared with.
     k_impostor : int, default=10
         Number of neighbors of other classes.
-    beta : float, default=1e-05
-        Weight of the sum of the weights: larger values keep fewer directions.
-    basis : str or ndarray, default="lda"
-        The directions to choose from: a name (both give local discriminants), or an array
-        of shape (n_basis, n_features).
-    n_basis : int, optional
-        Number of directions to choose from.
-    gamma : float, default=0.005
-        Step size of metric-learn's stochastic solver; not used.
-    max_iter : int, default=10000
-        Maximum number of iterations.
-    output_iter : int, default=500
-        Setting of metric-learn's stochastic solver; checked, and not used.
-    batch_size : int, default=10
-        Setting of metric-learn's stochastic solver; checked, and not used.
-    verbose : bool, default=False
-        Whether to warn if the solver stops early; nothing is printed.
-    preprocessor : array-like or callable, optional
-        Table of points, or a function of an array of indicators that returns points.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the directions.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
+    beta, basis, n_basis, gamma, max_iter, output_iter, batch_size
+        As for `SCML`; `basis` may be "lda", too, which gives the same directions.
+    verbose, preprocessor, random_state
+        As for `SCML`.
 
     Examples
     --------
@@ -213,20 +165,10 @@ class SCML_Supervised(ClassLearner, _BaseSCML):  # noqa: N801
     ) -> None:
         self.k_genuine = k_genuine
         self.k_impostor = k_impostor
-        super().__init__(
-            beta,
-            basis,
-            n_basis,
-            gamma,
-            max_iter,
-            output_iter,
-            batch_size,
-            verbose,
-            preprocessor,
-            random_state,
-        )
+        settings = (beta, basis, n_basis, gamma, max_iter, output_iter, batch_size, verbose)
+        super().__init__(*settings, preprocessor, random_state)
 
-    def _learn_classes(self, points: Array, y: Array) -> Self:
+    def _learn_labels(self, points: Array, y: Array) -> Self:
         self._check_numbers("k_genuine", "k_impostor")
         rows = Constraints(known_codes(y)).generate_knntriplets(
             points, self.k_genuine, self.k_impostor

@@ -14,15 +14,10 @@ from ..._utils._warnings import warn
 from ...classic._definite import power
 from ...classic._sdml import largest_weight, sparse_metric
 from ._base_metric import MahalanobisMixin
-from ._keywords import DEPRECATED
 from ._pairs import PairLearner, SamplingLearner
 from ._starts import components_from_metric, metric_matrix
 
 __all__ = ["SDML", "SDML_Supervised"]
-
-
-def __dir__() -> list[str]:
-    return __all__
 
 
 class _BaseSDML(MahalanobisMixin):
@@ -82,11 +77,6 @@ class SDML(PairLearner, _BaseSDML):
     random_state : int, RandomState instance or None, default=None
         Seed of `prior` "random".
 
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
-
     Examples
     --------
     >>> from seraph.compat.metric_learn import SDML
@@ -103,29 +93,15 @@ class SDML_Supervised(SamplingLearner, _BaseSDML):  # noqa: N801
 
     Parameters
     ----------
-    balance_param : float, default=0.5
-        Weight of the pairs. If it leaves no minimum, the largest that does is used, with a
-        warning.
-    sparsity_param : float, default=0.01
-        Weight of the entries off the diagonal.
-    prior : {"identity", "covariance", "random"} or ndarray, default="identity"
-        The metric to stay close to: "covariance" is the inverse of the points' covariance.
+    balance_param, sparsity_param, prior
+        As for `SDML`.
     n_constraints : int, optional
         Number of pairs of either kind to sample; 20 times the number of classes squared if
         None.
-    verbose : bool, default=False
-        Whether to warn if the solver stops early; nothing is printed.
-    preprocessor : array-like or callable, optional
-        Table of points, or a function of an array of indicators that returns points.
+    verbose, preprocessor
+        As for `SDML`.
     random_state : int, RandomState instance or None, default=None
         Seed of the sampled pairs, and of `prior` "random".
-    num_constraints : "deprecated"
-        Old name of `n_constraints`, taken with a warning.
-
-    Attributes
-    ----------
-    components_ : ndarray of shape (n_components, n_features)
-        The learned map.
 
     Examples
     --------
@@ -145,7 +121,6 @@ class SDML_Supervised(SamplingLearner, _BaseSDML):  # noqa: N801
         verbose: bool = False,
         preprocessor: Any = None,
         random_state: Any = None,
-        num_constraints: Any = DEPRECATED,
     ) -> None:
         super().__init__(balance_param, sparsity_param, prior, verbose, preprocessor, random_state)
-        self._set_number(n_constraints, num_constraints)
+        self.n_constraints = n_constraints

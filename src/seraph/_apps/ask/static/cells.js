@@ -1,10 +1,10 @@
-// How two cells differ: numbers by how far they are apart, texts letter by letter.
+// How two cells differ: numbers by how far they are apart, texts letter by letter or word by word.
 
 import { make } from "./page.js";
 
 // Words for screen readers; the keys are classes of the style sheet.
 export const WORDS = { near: "a little apart", apart: "apart", far: "far apart", differs: "differs" };
-const LONGEST = 400; // letters that are compared one by one
+const LONGEST = 400; // letters that are compared one by one; longer texts by their words
 
 // A cell is its column, its text, and its number in units of the column's spread, if it is one.
 export function difference([, a, x], [, b, y]) {
@@ -17,20 +17,21 @@ export function difference([, a, x], [, b, y]) {
 // The text of a cell, or that it is missing.
 export const plain = ([, text]) => [text || make("span", { className: "none", textContent: "missing" })];
 
-// The text of a cell, with the letters marked that the other one does not have.
+// The text of a cell, with those parts marked that the other one does not have.
 export function marked([, text, x], [, other]) {
-  if (x !== null || text === other || !text || !other || text.length > LONGEST || other.length > LONGEST) return plain(["", text]);
-  const kept = common([...text], [...other]);
+  if (x !== null || text === other || !text || !other) return plain(["", text]);
+  const long = Math.max(text.length, other.length) > LONGEST;
+  const [parts, others] = [text, other].map((t) => (long ? t.split(/(?<=\s)/) : [...t]));
+  const kept = common(parts, others);
   // Two words that have nothing to do with each other share a few letters, too.
-  if (2 * kept.size < Math.max([...text].length, [...other].length)) return [text];
-  const parts = [];
-  [...text].forEach((letter, k) => {
-    const same = kept.has(k);
-    const last = parts[parts.length - 1];
-    if (last && last.same === same) last.text += letter;
-    else parts.push({ same, text: letter });
+  if (2 * kept.size < Math.max(parts.length, others.length)) return [text];
+  const runs = [];
+  parts.forEach((part, k) => {
+    const last = runs[runs.length - 1];
+    if (last && last.same === kept.has(k)) last.text += part;
+    else runs.push({ same: kept.has(k), text: part });
   });
-  return parts.map((part) => (part.same ? part.text : make("mark", { textContent: part.text })));
+  return runs.map((run) => (run.same ? run.text : make("mark", { textContent: run.text })));
 }
 
 // Places in a of a longest common subsequence with b.

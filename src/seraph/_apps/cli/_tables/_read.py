@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 import codecs
-import gzip
+import csv
 import io
-import sys
-import zipfile
-import zlib
+import json
+import re
+import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import json as arrow_json
+from pyarrow import csv as arrow_csv
 
-from ...._utils._cells._table import NamedColumns, Written
-from ...._utils._cells._types import columns_of
-from ...._utils._typing import Array
-from ._arrays import InputTable, PlainArray, stack
-from ._csv import as_utf8, check_distinct, guess_encoding, parse_csv, separator_of
-from ._databases import IN_MEMORY, query_database, query_duckdb
-from ._limits import (
-    TooLarge,
-    check_columns,
-    check_memory,
-    read_bounded,
-    read_file,
-)
-from ._spreadsheets import spreadsheet_table
+from ....tables import Written, typed_column
+from ...ask._arrays import Array
+from ._table import FileTable, InputTable, PlainArray
 
-KINDS = (
-    ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson", ".parquet", ".feather", ".arrow",
-    ".xlsx", ".ods", ".npy", ".npz",
-)  # fmt: skip
-_DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
-STDIN = Path("-")
-# How files begin, for what comes from standard input without a name.
-_MAGIC = {b"\x1f\x8b": ".csv.gz", b"PAR1": ".parquet", b"ARROW1": ".arrow", b"{": ".jsonl"}
+KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx", ".ods", ".npy", ".npz")
+_TEXT = (".csv", ".tsv", ".txt")
+_SEPARATORS = ",;\t|"
+_DECIMAL = re.compile(r"\s*[-+]?(\d*\.\d+|\d+\.?)([eE][-+]?\d+)?\s*")
 
 
 def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
@@ -47,77 +34,31 @@ def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
 
     Examples
     --------
-    >>> kind_of(Path("Wine.CSV.gz"))
-    '.csv.gz'
+    >>> kind_of(Path("Wine.CSV"))
+    '.csv'
     """
-    name = path.name.lower()
-    for kind in sorted(kinds, key=len, reverse=True):
-        if name.endswith(kind):
-            return kind
-    *others, last = kinds
-    choice = f"{', '.join(others)} or {last}" if others else last
+    if path.suffix.lower() in kinds:
+        return path.suffix.lower()
+    choice = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
     raise ValueError(f"{path}: the name must end in {choice}.")
-
-
-def read_tables(
-    paths: Sequence[Path],
-    *,
-    asked: Collection[str | None] = (),
-    decimal_comma: bool = False,
-    encoding: str | None = None,
-    other_encoding: str | None = None,
-    sql: str | None = None,
-) -> InputTable:
-    """Read one table, or several with the same columns, one below the other.
-
-    `asked` are columns that a table with names must have, `other_encoding` what to guess if the
-    table is no UTF-8. `sql` is run on the tables, which it calls `data`, or on a SQLite or DuckDB
-    file. The table has at least one row.
-    """
-    table: InputTable
-    if sql is not None and len(paths) == 1 and paths[0].suffix.lower() in _DATABASES:
-        table = NamedColumns(paths[0], query_database(paths[0], sql), decimal_comma)
-    else:
-        tables = [
-            read_table(
-                path,
-                decimal_comma=decimal_comma,
-                encoding=encoding,
-                other_encoding=other_encoding,
-            )
-            for path in paths
-        ]
-        table = tables[0] if len(tables) == 1 else stack(tables)
-        if sql is not None:
-            if not isinstance(table, NamedColumns):
-                raise ValueError(
-                    f"{table.path}: --sql needs named columns, which an array has not."
-                )
-            data = pa.table(dict(table.columns))
-            columns = query_duckdb(IN_MEMORY, sql, f"{table.path}", data)
-            written = table.written._replace(lines=False)
-            table = NamedColumns(table.path, columns, decimal_comma, written)
-    for name in asked:
-        if name is not None and table.names is not None:
-            table.cells(name)  # refuses a name that it does not have
-    return _with_rows(table)
 
 
 def read_table(
     path: Path,
     *,
+    asked: Collection[str | None] = (),
     decimal_comma: bool = False,
     encoding: str | None = None,
     other_encoding: str | None = None,
 ) -> InputTable:
     r"""Read a table with at least one row; raise a ValueError of one line if that fails.
 
-    The name of the file ends in one of `KINDS`, or is - for standard input. An .npz file holds an
-    array X and, if there are labels, an array y. For the options see `read_tables`.
+    The name of the file ends in one of `KINDS`. An .npz file holds an array X and, if there are
+    labels, an array y. `asked` are columns that a table with names must have; `other_encoding` is
+    what to guess if it is not UTF-8.
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "table.csv"
@@ -125,171 +66,231 @@ def read_table(
     ...     table = read_table(path)
     >>> table.names
     ('height', 'weight', 'kind')
-    >>> table.points(["height", "weight"]).to_numpy()
-    array([[ 1.5, 30. ],
-           [ 1.8, 80. ]])
     """
-    if path == STDIN:
-        path = Path("(standard input)")
-        with _about(path):
-            data = read_bounded(sys.stdin.buffer)
-            kind = _kind_of_content(data)
-    else:
-        if path.suffix.lower() in _DATABASES:
-            raise ValueError(f"{path} is a database: say what to read from it with --sql.")
-        if path.is_dir():
-            raise ValueError(f"{path} is a folder, not a table: name a file.")
-        kind = kind_of(path)
-        with _about(path):
-            data = b"" if kind == ".npy" else read_file(path)  # an array is mapped instead
-    with _about(path):
-        if kind.endswith(".gz"):
-            with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
-                kind, data = kind.removesuffix(".gz"), read_bounded(file)
-        if kind in (".csv", ".tsv"):
-            encoding = encoding or guess_encoding(data, other_encoding, path)
-            if data.startswith(codecs.BOM_UTF8):
-                encoding = "utf-8-sig"
-            data = as_utf8(data, encoding)
-        table = _table(path, kind, data, encoding, decimal_comma=decimal_comma)
-    return _with_rows(table)
-
-
-@contextmanager
-def _about(path: Path) -> Iterator[None]:
-    """Name the file in errors about its content."""
-    try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"{path} is damaged or cut short ({error}): copy it again.") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _with_rows(table: InputTable) -> InputTable:
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a table: name a file.")
+    kind = kind_of(path)
+    table: InputTable
+    with _about(path, kind):
+        if kind in (".npy", ".npz"):
+            table = _array_table(path)
+        else:
+            data = path.read_bytes()
+            if kind in _TEXT:
+                text, encoding = _decoded(data, encoding, other_encoding, path)
+                columns, written = _text_table(text, encoding, kind)
+            else:
+                columns, written = _READERS[kind](data), Written()
+            cells, header = _named(columns)
+            table = FileTable(path, cells, decimal_comma, written._replace(header=header))
     if table.n_rows == 0:
-        raise ValueError(f"{table.path} has columns but no rows: add some.")
+        raise ValueError(f"{path} has columns but no rows: add some.")
+    for name in asked:
+        if name is not None and table.names is not None:
+            table.cells(name)  # refuses a name that it does not have
     return table
 
 
-def _kind_of_content(data: bytes) -> str:
-    start = data[:64].lstrip()
-    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), ".csv")
-
-
-def _table(
-    path: Path, kind: str, data: bytes, encoding: str | None, *, decimal_comma: bool
-) -> InputTable:
-    if kind == ".npy":
-        with _reading_as(kind):
-            X = np.lib.format.open_memmap(path, mode="r")
-        return PlainArray(path, _checked_features(X))
-    if kind == ".npz":
-        return PlainArray(path, *_npz_arrays(data))
-    if kind in (".csv", ".tsv"):
-        separator = "\t" if kind == ".tsv" else separator_of(data)
-        columns = parse_csv(data, separator)
-        # Cells with line ends and empty lines make more lines than rows.
-        n_lines = data.count(b"\n") + (not data.endswith(b"\n"))
-        written = Written(
-            separator,
-            encoding or "utf-8",
-            "\r\n" if b"\r\n" in data else "\n",
-            lines=n_lines == 1 + len(next(iter(columns.values()))),
-        )
-        return NamedColumns(path, columns, decimal_comma, written)
-    read = {
-        ".parquet": _parquet_table,
-        ".feather": _arrow_table,
-        ".arrow": _arrow_table,
-        ".jsonl": _json_table,
-        ".ndjson": _json_table,
-        ".xlsx": spreadsheet_table,
-        ".ods": spreadsheet_table,
-    }[kind]
-    with _reading_as(kind):
-        table = read(data)
-    # pandas saves an index without a name as a column called like this.
-    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
-    check_columns(len(kept))
-    check_distinct(kept)
-    if not kept:
-        raise ValueError("it has no columns: write it with the features as columns.")
-    return NamedColumns(path, columns_of(table, kept), decimal_comma)
-
-
-_KIND_NAMES = {".parquet": "a Parquet file", ".jsonl": "JSON lines", ".ndjson": "JSON lines"}
-
-
 @contextmanager
-def _reading_as(kind: str) -> Iterator[None]:
-    """Turn any error of a library about a damaged file into a ValueError."""
+def _about(path: Path, kind: str) -> Iterator[None]:
+    """Name the file in errors about its content, whichever library raises them."""
     try:
         yield
-    except (ImportError, TooLarge):
+    except (ImportError, MemoryError, FileNotFoundError, PermissionError):
         raise
     except Exception as error:  # other libraries' readers fail in many ways on damaged bytes
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        name = _KIND_NAMES.get(kind, f"an {kind} file")
-        raise ValueError(f"it cannot be read as {name} ({reason}).") from None
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        foreign = type(error) is not ValueError or kind in (".xlsx", ".ods", ".npy", ".npz")
+        if foreign and not reason.startswith("it "):
+            reason = f"it cannot be read as a file of kind {kind} ({reason})."
+        raise ValueError(f"{path}: {reason}") from None
 
 
-def _parquet_table(data: bytes) -> Any:
+def _named(columns: Sequence[tuple[str, Any]]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Give each column a name of its own; return also the names that the file writes otherwise."""
+    names = [name.strip() or f"unnamed_{k}" for k, (name, _) in enumerate(columns, start=1)]
+    if not names:
+        raise ValueError("it has no columns: write it with the features as columns.")
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"two columns are called {name!r}: rename one of them.")
+    heads = {name: head for name, (head, _) in zip(names, columns, strict=True) if name != head}
+    return {name: cells for name, (_, cells) in zip(names, columns, strict=True)}, heads
+
+
+# Text
+
+
+def _decoded(data: bytes, encoding: str | None, other: str | None, path: Path) -> tuple[str, str]:
+    """Return a text table and its encoding; a note says if this is a guess.
+
+    `other` is the encoding of a table like it; without one, what Windows uses in Western Europe.
+    """
+    utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if b"\0" in data and not (utf_16 or (encoding or "").lower().startswith("utf-16")):
+        raise ValueError("it contains NUL bytes, which text never does: is it another format?")
+    first = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
+    first = encoding or ("utf-16" if utf_16 else first)
+    try:
+        return data.decode(first), first
+    except LookupError:
+        raise ValueError(
+            f"--encoding {encoding} is not known: utf-8, latin-1 and cp1252 are, and others that "
+            "Python knows."
+        ) from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        if encoding is not None:
+            raise ValueError(f"line {line} is not {encoding} ({error.reason}).") from None
+        if other is None:
+            warnings.warn(
+                f"{path}: line {line} is not UTF-8 (byte 0x{data[error.start]:02x}): read as "
+                "cp1252. If that is wrong, name the encoding (--encoding).",
+                stacklevel=2,
+            )
+        return data.decode(other or "cp1252"), other or "cp1252"
+
+
+def _text_table(text: str, encoding: str, kind: str) -> tuple[list[tuple[str, Any]], Written]:
+    """Return the columns of a text table, as text, and how it is written."""
+    if text.count('"') % 2:
+        raise ValueError("a quotation mark is opened and never closed: add the closing one.")
+    separator = "\t" if kind == ".tsv" else _separator(text)
+    header = next((row for row in csv.reader(io.StringIO(text), delimiter=separator) if row), [])
+    if not header:
+        raise ValueError("the file is empty: it needs a header line and rows.")
+    # Whole numbers are names: pandas calls columns so.
+    if all(map(_DECIMAL.fullmatch, header)) and not all(n.strip().isdecimal() for n in header):
+        raise ValueError(
+            f"the first line holds numbers ({header[0]}, ...) instead of column names: add a "
+            "header line."
+        )
+    text = text if text.endswith("\n") else text + "\n"
+    columns = _text_columns(text, separator, len(header))
+    # Cells with line ends and empty lines make more lines than rows.
+    lines = text.count("\n") == 1 + len(columns[0])
+    end = "\r\n" if "\r\n" in text else "\n"
+    return list(zip(header, columns, strict=True)), Written(separator, encoding, end, lines=lines)
+
+
+def _separator(text: str) -> str:
+    r"""Return the separator that gives both of the first two rows the most cells.
+
+    Examples
+    --------
+    >>> _separator("a;b\n1,5;2,5\n")
+    ';'
+    """
+    best = (False, 1, ",")
+    for separator in _SEPARATORS:
+        lines = csv.reader(io.StringIO(text), delimiter=separator)
+        rows = list(islice((row for row in lines if row), 2))
+        if rows and len(rows[0]) > 1:
+            agree = (len(rows[-1]) == len(rows[0]), len(rows[0]), separator)
+            best = max(best, agree, key=lambda each: each[:2])
+    return best[2]
+
+
+def _text_columns(text: str, separator: str, width: int) -> list[Any]:
+    """Return the cells below the header, column by column; name the line of a ragged row."""
+    data = text.encode()
+    names = [f"f{k}" for k in range(width)]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, block_size=max(len(data), 1 << 16), column_names=names
+            ),
+            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
+            ),
+        )
+    except pa.ArrowInvalid:
+        rows = csv.reader(io.StringIO(text), delimiter=separator)  # it counts lines, not rows
+        for row in rows:
+            if row and len(row) != width:
+                raise ValueError(
+                    f"line {rows.line_num} has {len(row)} cells, but the header has {width}: "
+                    "correct that line (a cell that contains the separator needs quotation marks)."
+                ) from None
+        raise
+    return [column.slice(1) for column in table.columns]
+
+
+# Other formats
+
+
+def _parquet_table(data: bytes) -> list[tuple[str, Any]]:
     from pyarrow.parquet import ParquetFile
 
-    file = ParquetFile(pa.BufferReader(data))
-    check_columns(file.metadata.num_columns)
-    # Codes of a few bytes may stand for any number of rows.
-    check_memory(max(len(data), 8 * file.metadata.num_rows * file.metadata.num_columns))
-    return file.read()
+    table = ParquetFile(pa.BufferReader(data)).read()
+    # pandas saves an index without a name as a column called like this.
+    kept = [name for name in table.column_names if not name.startswith("__index_level_")]
+    return [(name, table.column(name)) for name in kept]
 
 
-def _arrow_table(data: bytes) -> Any:
-    is_stream = not data.startswith(b"ARROW1")
-    reader = (pa.ipc.open_stream if is_stream else pa.ipc.open_file)(pa.BufferReader(data))
-    check_columns(len(reader.schema.names))
-    return reader.read_all()
+def _json_table(data: bytes) -> list[tuple[str, Any]]:
+    """Return the columns of JSON lines; a name that a line lacks is an empty cell."""
+    rows = []
+    for number, line in enumerate(data.decode().splitlines(), start=1):
+        if line.strip():
+            try:
+                rows.append(dict(json.loads(line)))
+            except (ValueError, TypeError):
+                raise ValueError(f"line {number} is not a JSON object: {line[:60]!r}.") from None
+    if not rows:
+        raise ValueError("the file is empty: it needs a JSON object in each line.")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return [(name, typed_column([row.get(name) for row in rows])) for name in names]
 
 
-def _json_table(data: bytes) -> Any:
-    options = arrow_json.ReadOptions(use_threads=False, block_size=max(len(data), 1 << 20))
-    return arrow_json.read_json(pa.BufferReader(data), read_options=options)
+def _spreadsheet_table(data: bytes) -> list[tuple[str, Any]]:
+    """Return the first sheet: names in the first row, then one row each."""
+    import pandas as pd
+
+    frame = pd.read_excel(
+        io.BytesIO(data), engine="calamine", header=None, dtype=object, na_filter=False
+    )
+    frame = frame.mask(frame == "", None).dropna(how="all").dropna(how="all", axis="columns")
+    if frame.empty:
+        raise ValueError("the first sheet is empty: it needs a row of names, then the rows")
+    names = ["" if name is None else str(name) for name in frame.iloc[0]]
+    columns = [typed_column(frame.iloc[1:, k].tolist()) for k in range(len(names))]
+    return list(zip(names, columns, strict=True))
 
 
-def _npz_arrays(data: bytes) -> tuple[Array, Array | None]:
-    with _reading_as(".npz"), zipfile.ZipFile(io.BytesIO(data)) as archive:
-        check_memory(sum(entry.file_size for entry in archive.infolist()))
-        names = [name[:-4] for name in archive.namelist() if name.endswith(".npy")]
-        arrays: dict[str, Array] = {
-            name: np.lib.format.read_array(io.BytesIO(archive.read(f"{name}.npy")))
-            for name in names
-            if name in ("X", "y")
-        }
-    if {"indptr", "indices"} <= {*names}:
+_READERS = {
+    ".parquet": _parquet_table,
+    ".jsonl": _json_table,
+    ".xlsx": _spreadsheet_table,
+    ".ods": _spreadsheet_table,
+}
+
+
+def _array_table(path: Path) -> PlainArray:
+    loaded = np.load(path, mmap_mode="r")
+    if isinstance(loaded, np.ndarray):
+        return PlainArray(path, _checked(loaded))
+    with loaded as archive:
+        if "X" not in archive:
+            raise ValueError(
+                f"it holds {', '.join(archive) or 'nothing'}: the features must be an array X "
+                "(rows by features), and labels, if any, an array y."
+            )
+        X, y = _checked(archive["X"]), archive.get("y")
+    if y is not None and (y.shape != X.shape[:1] or y.dtype.kind not in "biufSU"):
         raise ValueError(
-            "it is a sparse matrix, and a distance is learned from dense features: map it first, "
-            "by sklearn.decomposition.TruncatedSVD(100) for example, and save X and y."
+            f"it has an array y of {y.dtype} of shape {y.shape}: y must be one label for each of "
+            f"the {len(X)} rows of X."
         )
-    if "X" not in arrays:
-        raise ValueError(
-            f"it holds {', '.join(names) or 'nothing'}: the features must be an array X (rows by "
-            "features), and labels, if any, an array y."
-        )
-    X, y = _checked_features(arrays["X"]), arrays.get("y")
-    if y is not None and (y.shape != X.shape[:1] or y.dtype.kind not in "biufUS"):
-        raise ValueError(
-            f"y must be one label for each of the {len(X)} rows of X; it is an array of "
-            f"{y.dtype} of shape {y.shape}."
-        )
-    if y is not None and y.dtype.kind == "S":
-        y = y.astype(str)
-    return X, y
+    return PlainArray(path, X, y.astype(str) if y is not None and y.dtype.kind == "S" else y)
 
 
-def _checked_features(X: Array) -> Array:
+def _checked(X: Array) -> Array:
     if X.dtype.kind not in "biuf" or X.ndim != 2 or X.shape[1] == 0:
         raise ValueError(
-            "the features must be numbers in an array of two dimensions, rows by features; it is "
-            f"an array of {X.dtype} of shape {X.shape}."
+            f"it is an array of {X.dtype} of shape {X.shape}: the features must be numbers in an "
+            "array of two dimensions, rows by features."
         )
     return X

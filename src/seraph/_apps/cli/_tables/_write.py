@@ -1,14 +1,11 @@
-"""Write tables to files, which appear whole or not at all."""
+"""Write tables to files atomically."""
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import os
-import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,18 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...._utils._cells._table import Written
-from ...._utils._files import write_whole
-from ._read import kind_of
+from ....tables import Written, is_missing
+from ._read import kind_of, read_table
 
 STDOUT = Path("-")
-_TABLES = (
-    ".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".parquet", ".feather", ".arrow", ".npy",
-)  # fmt: skip
-# Formats for columns of any type.
-MIXED_TABLES = _TABLES[:-1]
-# Text that a spreadsheet computes; numbers such as -1 are none.
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.]+(e[+-]?\d+)?$)")
+# Formats for columns of any type, and one for numbers alone.
+MIXED_TABLES = (".csv", ".tsv", ".jsonl", ".parquet", ".xlsx")
+_TABLES = (*MIXED_TABLES, ".npy")
 
 
 def check_output(
@@ -37,17 +29,40 @@ def check_output(
     if path.is_dir():
         raise ValueError(f"{path} is a folder: name a file in it.")
     kind_of(path, kinds)
-    folder = Path(os.path.realpath(path)).parent if path.is_symlink() else path.parent
-    if not folder.is_dir():
-        raise ValueError(f"{path} cannot be written: there is no folder {folder}. Make it first.")
-    with suppress(FileNotFoundError):
-        path.lstat()  # the system refuses a name that is too long
-    if path.exists() and not path.is_file():
-        raise ValueError(f"{path} is not a plain file: choose another name.")
+    if not path.parent.is_dir():
+        raise ValueError(f"{path} cannot be written: there is no folder {path.parent}.")
     if path.exists() and any(p is not None and p.exists() and p.samefile(path) for p in inputs):
         raise ValueError(f"{path} is an input and would be replaced: choose another name.")
-    if not os.access(folder, os.W_OK):
-        raise ValueError(f"{path}: you may not write to the folder {folder}: choose another.")
+
+
+def check_tables_out(
+    outputs: Iterable[Path | None],
+    inputs: Iterable[Path | None],
+    kinds: tuple[str, ...] = MIXED_TABLES,
+) -> None:
+    """Refuse tables that cannot be written, or would replace an input or somebody's answers."""
+    for path in outputs:
+        if path is None or path == STDOUT:
+            continue
+        check_output(path, kinds, inputs)
+        if n := _n_answers(path):
+            raise ValueError(
+                f"{path} has {n} answers, which would be written over: name another file, or move "
+                "this one away."
+            )
+
+
+def _n_answers(path: Path) -> int:
+    """Count the answers that somebody typed into a file, about pairs or about classes."""
+    table = None
+    with suppress(ValueError, OSError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = read_table(path)
+    names = () if table is None or table.names is None else table.names
+    answer = "similar" if "similar" in names else "class"
+    if table is None or not {answer, "i" if answer == "similar" else "row"} <= {*names}:
+        return 0
+    return sum(not is_missing(cell) for cell in table.cells(answer).to_pylist())
 
 
 def write_table(
@@ -66,18 +81,17 @@ def write_table(
         from pyarrow import parquet
 
         parquet.write_table(pa.table(dict(columns)), out)
-    elif kind in (".feather", ".arrow"):
-        from pyarrow import feather
-
-        feather.write_feather(pa.table(dict(columns)), out)
     elif kind == ".jsonl":
         for row in pa.table(dict(columns)).to_pylist():
             out.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode())
+    elif kind == ".xlsx":
+        _frame(columns, like).to_excel(out, index=False, engine="xlsxwriter")
     else:
-        if kind.startswith(".tsv"):
+        if kind == ".tsv":
             like = (like or Written())._replace(separator="\t")
-        text = csv_bytes(columns, like, decimal_comma=decimal_comma)
-        out.write(gzip.compress(text, mtime=0) if kind.endswith(".gz") else text)
+        out.write(csv_bytes(columns, like, decimal_comma=decimal_comma))
+    from ....persist import write_whole  # slow to import
+
     return write_whole(path, out.getvalue())
 
 
@@ -94,10 +108,7 @@ def csv_bytes(
     b'id;x\n\xe4;0,5\n'
     """
     like = like or Written()
-    # Objects, so that whole numbers stay whole beside empty cells.
-    frame = pa.table(dict(columns)).to_pandas(integer_object_nulls=True, timestamp_as_object=True)
-    _warn_of_formulas(frame)
-    text: str = frame.to_csv(
+    text: str = _frame(columns, like).to_csv(
         index=False,
         sep=like.separator,
         lineterminator=like.line_end,
@@ -111,14 +122,34 @@ def csv_bytes(
         return text.encode()
 
 
-def _warn_of_formulas(frame: Any) -> None:
-    """Warn of cells that a spreadsheet would compute."""
-    for name, column in frame.items():
-        texts = [cell for cell in (name, *column) if isinstance(cell, str)]
-        if found := [text for text in texts if _FORMULA.match(text)]:
-            warnings.warn(
-                f"Column {name!r} has {len(found)} cells that a spreadsheet takes for formulas "
-                f"and computes, the first {found[0]!r}. They are written as they are: import the "
-                "file with that column as text, or write .parquet.",
-                stacklevel=2,
-            )
+def cells_like(texts: Sequence[str], column: Any) -> Any:
+    """Return texts as cells of the type of a column that was read; as text if one does not fit.
+
+    Examples
+    --------
+    >>> cells_like(["1", "2"], pa.chunked_array([[1, None]])).to_pylist()
+    [1, 2]
+    """
+    cells = pa.array(texts, type=pa.string())
+    try:
+        return cells.cast(column.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return cells
+
+
+def _frame(columns: Mapping[str, Any], like: Written | None) -> Any:
+    """Return columns as floats or objects, by the names that the table that was read has.
+
+    So whole numbers stay whole beside empty cells.
+    """
+    import pandas as pd
+
+    series = {}
+    for name, column in columns.items():
+        cells = column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        # A spreadsheet has no time zones, and pandas would write them in its own form.
+        cells = [str(c) if getattr(c, "tzinfo", None) is not None else c for c in cells]
+        floats = all(c is None or isinstance(c, float) for c in cells)
+        series[name] = pd.Series(cells, dtype=float if floats else object)
+    header = like.header if like else {}
+    return pd.DataFrame(series).set_axis([header.get(name, name) for name in columns], axis=1)

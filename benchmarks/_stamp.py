@@ -1,0 +1,66 @@
+"""The stamp of a result (version, tree, defaults and date), and the blocks of pages that have one.
+
+A page marks a block by ``<!-- NAME: PART -->`` and ``<!-- end -->``; the command ``python -m
+benchmarks.NAME`` that rebuilds the results replaces what is between them.
+"""
+
+import datetime
+import re
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import seraph
+
+ROOT = Path(__file__).parents[1]
+DEFAULTS = (seraph.SERAPH, seraph.MeanMetric, seraph.PairClassifier, seraph.MetricClassifier)
+
+
+def make_stamp():
+    """Return the stamp of a result that is made now.
+
+    Examples
+    --------
+    >>> make_stamp()  # doctest: +SKIP
+    'seraph 1.0.0, tree 1.0.0-3-gaf1c899, defaults 0d6e3ad4, 2026-11-18'
+    """
+    day = datetime.date.today().isoformat()
+    return f"seraph {seraph.__version__}, tree {tree()}, defaults {hash_defaults()}, {day}"
+
+
+def hash_defaults():
+    """Return eight digits that change when a default of our learners does."""
+    text = ""
+    for make in DEFAULTS:
+        parameters = make().get_params()
+        text += "".join(f"{name} {parameters[name]}\n" for name in parameters)
+    return sha256(text.encode()).hexdigest()[:8]
+
+
+def tree():
+    """Return the name of the tree: last tag, commits since, commit, and whether code was changed."""
+    name = _git("describe", "--tags", "--always", "--long") or "unknown"
+    return name + ("-changed" if _git("status", "--porcelain", "--", "src", "*.py") else "")
+
+
+def _git(*arguments):
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
+
+
+def fill(page, name, blocks):
+    """Replace the blocks ``<!-- name: PART -->`` of a page, if the page is there."""
+    if page.exists():
+        text = page.read_text(encoding="utf-8")
+        for part, block in blocks.items():
+            pattern = rf"(<!-- {name}: {part} -->\n).*?(<!-- end -->)"
+            text = re.sub(pattern, lambda m, b=block: f"{m[1]}\n{b}\n{m[2]}", text, flags=re.S)
+        page.write_text(text, encoding="utf-8")
+
+
+def table(header, rows):
+    """Return a Markdown table."""
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"

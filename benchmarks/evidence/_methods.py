@@ -1,0 +1,198 @@
+"""The methods: learners alone, means of two or three of them, and classifiers.
+
+A learner is fitted once to a task; the means average fitted metrics. Half of the members of
+``X+euclidean`` is the distance that everybody has anyway. So each rival is there as its authors
+have it, and with the Euclidean part that MeanMetric's members get from each other.
+"""
+
+import time
+import warnings
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold
+from sklearn.semi_supervised import LabelSpreading
+from sklearn.svm import SVC
+
+from seraph import SERAPH, MeanMetric, MetricClassifier, classic
+
+from ._packages import Unavailable
+from ._tabpfn import TabPFN, TooLarge
+from ._tasks import judge, squared_distances
+
+MOST_FEATURES = 50  # of NCA and LMNN, which are slow in high dimensions
+
+
+class Spread(BaseEstimator):
+    """Spread the classes over a graph of 10 neighbors; ITML learns as if they were known."""
+
+    def fit(self, X, y):
+        spread = LabelSpreading(kernel="knn", n_neighbors=10, alpha=0.2).fit(X, y)
+        self.components_ = classic.ITML().fit(X, spread.transduction_).components_
+        return self
+
+
+class Reduced(BaseEstimator):
+    """Fit a learner to the 50 leading principal components, if there are more features."""
+
+    def __init__(self, learner):
+        self.learner = learner
+
+    def fit(self, X, y):
+        if X.shape[1] <= MOST_FEATURES:
+            self.components_ = self.learner.fit(X, y).components_
+            return self
+        pca = PCA(MOST_FEATURES, svd_solver="full").fit(X)
+        self.components_ = self.learner.fit(pca.transform(X), y).components_ @ pca.components_
+        return self
+
+
+@dataclass(frozen=True)
+class Method:
+    """A learner, a mean of learners, or a classifier.
+
+    `make` makes a learner or, from a seed, a classifier; `members` are the learners of a mean.
+    `slow` methods run on the first ten samplings.
+    """
+
+    title: str
+    make: object = None
+    members: tuple[str, ...] = ()
+    classifies: bool = False
+    from_pairs: bool = True
+    slow: bool = False
+
+
+def logistic_regression(_):
+    """Choose C by five folds; a fold may leave one class to learn from, and count as wrong."""
+    model = LogisticRegression(max_iter=1000)
+    folds = KFold(5, shuffle=True, random_state=0)
+    choices = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+    return GridSearchCV(model, choices, cv=folds, error_score=0.0)
+
+
+RIVALS = {
+    "lrml": Method("LRML", classic.LRML),
+    "itml": Method("ITML", classic.ITML),
+    "gmml": Method("GMML", classic.GMML),
+    "rca": Method("RCA", classic.RCA),
+    "self": Method("SELF", classic.LFDA, from_pairs=False),
+    "spreading-itml": Method("LabelSpreading, then ITML", Spread, from_pairs=False),
+    "nca": Method("NCA", lambda: Reduced(classic.NCA()), from_pairs=False, slow=True),
+    "lmnn": Method("LMNN", lambda: Reduced(classic.LMNN(tol=0.01)), from_pairs=False, slow=True),
+}
+RIVALS |= {
+    f"{name}+euclidean": Method(
+        f"{rival.title} + Euclidean",
+        members=(name, "euclidean"),
+        from_pairs=rival.from_pairs,
+        slow=rival.slow,
+    )
+    for name, rival in RIVALS.items()
+}
+OURS = {
+    "seraph": Method("SERAPH", SERAPH),
+    "seraph-mu0": Method("SERAPH, mu = 0", partial(SERAPH, mu=0)),
+    "seraph+euclidean": Method("SERAPH + Euclidean", members=("seraph", "euclidean")),
+    "mean": Method("MeanMetric", members=("seraph", "lrml", "itml")),
+    "mean-seraph": Method("MeanMetric without SERAPH", members=("lrml", "itml")),
+    "mean-lrml": Method("MeanMetric without LRML", members=("seraph", "itml")),
+    "mean-itml": Method("MeanMetric without ITML", members=("seraph", "lrml")),
+}
+CLASSIFIERS = {
+    "logistic": Method("logistic regression, C by folds", logistic_regression),
+    "forest": Method("random forest", lambda seed: RandomForestClassifier(200, random_state=seed)),
+    "svm": Method("SVM", lambda _: SVC(C=10.0)),
+    "tabpfn": Method("TabPFN 1", TabPFN, slow=True),
+    "classifier": Method("MetricClassifier"),
+}
+CLASSIFIERS = {
+    name: Method(one.title, one.make, classifies=True, from_pairs=False, slow=one.slow)
+    for name, one in CLASSIFIERS.items()
+}
+METHODS = {"euclidean": Method("Euclidean / cosine", classic.Euclidean)}
+METHODS |= RIVALS | OURS | CLASSIFIERS  # a mean comes after its members
+
+
+def wanted(setting, seed, kind):
+    """Return the names of the methods that run on a task."""
+    return [
+        name
+        for name, method in METHODS.items()
+        if (method.from_pairs or setting.startswith("labels"))
+        and not (method.slow and seed >= 10)
+        and not (name == "tabpfn" and kind == "embedding")
+    ]
+
+
+def measure(task, names, methods=METHODS):
+    """Fit the methods to a task and judge them; return a record for each.
+
+    A method that fails, or whose metric is zero, leaves its user with the distance he had: it
+    gets the figures of the Euclidean distance, and the record a note.
+    """
+    fitted, seconds, records = {}, {}, {}
+    for name in names:
+        method = methods[name]
+        start, note = time.process_time(), ""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # few labels make many learners complain
+                if method.classifies:
+                    scores = {"error": _classification_error(name, task, fitted)}
+                else:
+                    learner = fitted[name] = _fit(method, task, fitted)
+                    seconds[name] = time.process_time() - start
+                    scores = judge_metric(learner.components_, task)
+        except (TooLarge, Unavailable):
+            continue
+        except (ValueError, np.linalg.LinAlgError) as error:
+            if name == "euclidean":
+                raise
+            scores, note = records["euclidean"], f"{type(error).__name__}: {error}"[:100]
+            fitted[name] = fitted["euclidean"]
+        spent = seconds.get(name, time.process_time() - start)
+        spent += sum(seconds.get(member, 0.0) for member in method.members)
+        scores = {key: round(scores[key], 3) for key in ("error", "auc", "map") if key in scores}
+        records[name] = {"method": name, **scores, "seconds": round(spent, 3), "note": note}
+    return list(records.values())
+
+
+def _fit(method, task, fitted):
+    if not method.members:
+        return method.make().fit(task.X, **task.supervision)
+    members = [(name.replace("-", "_"), FrozenEstimator(fitted[name])) for name in method.members]
+    return MeanMetric(members).fit(task.X, **task.supervision)
+
+
+def judge_metric(components, task):
+    """Return the error of the nearest labeled row (other row, from pairs), AUC and MAP@R in %."""
+    Z = task.X_test @ components.T
+    if Z.shape[1] == 0 or not np.isfinite(Z).all() or np.ptp(Z, axis=0).max() == 0:
+        raise ValueError("the metric is zero")
+    errors = None
+    if task.y is not None:
+        labeled = task.labeled
+        nearest = squared_distances(Z, task.X[labeled] @ components.T).argmin(axis=1)
+        errors = task.y[labeled][nearest] != task.y_test
+    return judge(squared_distances(Z, Z), task.y_test, errors)
+
+
+def _classification_error(name, task, fitted):
+    """Fit a classifier to the labeled rows, ours to all of them; return its error in %.
+
+    The features get a mean variance of one, since C and the width of a kernel have the units of
+    X: without it, C = 1 is far too strong for vectors of unit length.
+    """
+    if name == "classifier":
+        model = MetricClassifier(FrozenEstimator(fitted["mean"])).fit(task.X, task.y)
+        return 100 * float(np.mean(model.predict(task.X_test) != task.y_test))
+    labeled, scale = task.labeled, np.sqrt(task.X.shape[1] / task.X.var(axis=0).sum())
+    model = METHODS[name].make(task.seed).fit(scale * task.X[labeled], task.y[labeled])
+    return 100 * float(np.mean(model.predict(scale * task.X_test) != task.y_test))

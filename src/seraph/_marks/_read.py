@@ -1,0 +1,75 @@
+"""Marked pairs and triplets as users give them, checked and found among the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._utils._typing import Array
+from .._utils._validation import shown
+from .._utils._warnings import warn
+from ._answers import mark_weights, pair_likeness
+from ._rows import Rows
+
+
+def read_pairs(
+    rows: Rows, pairs: ArrayLike | None, labels: ArrayLike | None, weights: ArrayLike | None
+) -> tuple[Array, Array, Array, int]:
+    """Check the marked pairs; count those of absent rows."""
+    if pairs is None:
+        for name, values in (("labels", labels), ("weights", weights)):
+            if values is not None:
+                raise ValueError(f"{name} was passed without pairs: pass both or neither.")
+        return np.empty((0, 2), dtype=np.intp), np.empty(0), np.empty(0), 0
+    if labels is None:
+        raise ValueError("pairs was passed without labels: pass +1 or -1 for each pair.")
+    numbers = rows.numbers(pairs)
+    likeness = pair_likeness(labels, len(numbers))
+    counts = mark_weights(weights, len(numbers))
+    itself = (numbers[:, 0] == numbers[:, 1]) & (numbers[:, 0] >= 0)
+    if itself.any():
+        at = int(np.flatnonzero(itself)[0])
+        name = shown(rows.name_rows(numbers[at]).tolist()[0])
+        raise ValueError(f"pairs[{at}] pairs row {name} with itself: remove it.")
+    present = find_present(rows, pairs, numbers, "pairs")
+    kept = present & ~np.isnan(likeness) & (counts > 0.0)
+    return numbers[kept], likeness[kept], counts[kept], int((~present).sum())
+
+
+def read_triplets(rows: Rows, triplets: ArrayLike | None) -> tuple[Array, int]:
+    """Check that the triplets hold three different rows each; count those of absent rows."""
+    if triplets is None:
+        return np.empty((0, 3), dtype=np.intp), 0
+    numbers = rows.numbers(triplets, "triplets", 3)
+    present = find_present(rows, triplets, numbers, "triplets")
+    repeated = present & (numbers == np.roll(numbers, 1, axis=1)).any(axis=1)
+    if repeated.any():
+        at = int(np.flatnonzero(repeated)[0])
+        names = tuple(rows.name_rows(numbers[at]).tolist())
+        raise ValueError(
+            f"triplets[{at}] is {names}: a triplet (a, b, c) means that row a is nearer to row b "
+            "than to row c, so the three must differ. Remove it."
+        )
+    return numbers[present], int((~present).sum())
+
+
+def find_present(rows: Rows, named: ArrayLike, numbers: Array, what: str) -> Array:
+    """Return which marks have all of their rows; warn of the others, and refuse if none has."""
+    present = np.all(numbers >= 0, axis=1)
+    if not present.all():
+        message = rows.absent(named, numbers, what)
+        if not present.any():
+            raise ValueError(f"{message} Correct the names.")
+        warn(f"{message} They are left out. Correct the names, unless that is meant.")
+    return present
+
+
+def report_absent(lost: Array, absent: int, total: int) -> None:
+    """Warn that a table lacks the rows `lost` of some marks; refuse if no mark is left."""
+    message = (
+        f"X does not have the rows of {absent} of {total} marks, which name {shown(lost[0])} and "
+        "other rows that are not in its index."
+    )
+    if absent == total:
+        raise ValueError(f"{message} Pass the table that the marks are about.")
+    warn(f"{message} They are left out.")

@@ -1,0 +1,79 @@
+"""Atomic writes: a file appears complete or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+
+def write_whole(
+    path: str | os.PathLike[str], content: str | bytes | Callable[[BinaryIO], None]
+) -> Path:
+    """Write a file atomically: to a temporary file in the same folder, then move it to `path`.
+
+    If writing fails or is interrupted, an existing file stays as it was. A replaced file keeps its
+    permissions; a new one gets those that the umask allows. If `path` is a symbolic link, the
+    link stays and the file it points to is written.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write.
+    content : str, bytes or callable
+        What to write; text as UTF-8. If it does not fit in memory, pass a function that writes it
+        to a binary file.
+
+    Returns
+    -------
+    Path
+        `path`.
+
+    Raises
+    ------
+    ValueError
+        If `path` is a folder, a device or a pipe.
+    OSError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from seraph.persist import write_whole
+    >>> with TemporaryDirectory() as folder:
+    ...     write_whole(f"{folder}/note.txt", "Hello.").read_text()
+    'Hello.'
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{str(path)!r} is not a plain file: choose another name.")
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"Cannot write {path.name}: there is no folder {target.parent}.")
+    mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
+    temporary = target.with_name(f".seraph-{secrets.token_hex(8)}")
+
+    def private_enough(name: str, flags: int) -> int:
+        # Never more open than the file it becomes, not even while it is being written.
+        return os.open(name, flags, 0o666 if mode is None else mode)
+
+    try:
+        with open(temporary, "xb", opener=private_enough) as file:
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            temporary.chmod(mode)  # the umask may have removed some of it
+        temporary.replace(target)
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename is None:
+            error.filename = str(path)  # a full disk, say: name the file that was to be written
+        temporary.unlink(missing_ok=True)
+        raise
+    return path

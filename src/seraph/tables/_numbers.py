@@ -1,0 +1,172 @@
+"""Text as numbers: decimal marks, thousands and units, settled once for each column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from ._words import split_words
+
+_OTHER = {",": ".", ".": ","}
+_NUMBER = re.compile(
+    r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?(?:inf|infinity)", re.IGNORECASE
+)
+# By the mark before decimals: 1,234.5 and 1.234,5; then 1.5 and 1,5.
+_GROUPED = {
+    mark: re.compile(rf"[+-]?[1-9][0-9]{{0,2}}([{other}][0-9]{{3}})+([{mark}][0-9]*)?")
+    for mark, other in _OTHER.items()
+}
+_DECIMAL = {
+    mark: re.compile(rf"[+-]?([0-9]+[{mark}][0-9]*|[{mark}][0-9]+)([eE][+-]?[0-9]+)?")
+    for mark in _OTHER
+}
+# With so many decimals, or an exponent, a point separates no thousands.
+_POINT = re.compile(r"[+-]?[0-9]+\.([0-9]{4,}([eE][+-]?[0-9]+)?|[0-9]*[eE][+-]?[0-9]+)")
+_TRUTH = {"true": 1.0, "false": 0.0}
+_CURRENCY = r"[A-Z]{0,2}[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR"
+_WITH_UNIT = re.compile(
+    rf"(?P<sign>[+-]?)(?P<before>{_CURRENCY})?\s*"
+    r"(?P<number>[+-]?[0-9.,]*[0-9][.,]?(?:[eE][+-]?[0-9]+)?)"
+    rf"\s*(?P<after>{_CURRENCY}|[%‰]|[°µ]?[^\W\d_](?:[^\W\d_]|[/²³°µ^. ])*)?"
+)
+_LONGEST_UNIT = 12
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How the numbers of a column are written: the mark before decimals, and the unit.
+
+    The other mark separates thousands. A unit such as $, % or kg may be left out.
+    """
+
+    mark: str = "."
+    unit: str = ""
+
+    def value(self, text: str) -> float | None:
+        """Return the number in a cell, which depends on no other cell; None if it is none.
+
+        Examples
+        --------
+        >>> NumberFormat().value("1,234.5"), NumberFormat(",", "€").value("1.234,5 €")
+        (1234.5, 1234.5)
+        """
+        if text.casefold() in _TRUTH:
+            return _TRUTH[text.casefold()]
+        number, unit = split_unit(text)
+        if unit not in ("", self.unit):
+            return None
+        other = _OTHER[self.mark]
+        if _POINT.fullmatch(number):
+            return float(number)
+        if _GROUPED[self.mark].fullmatch(number):
+            number = number.replace(other, "")
+        if other in number:
+            return None
+        number = number.replace(self.mark, ".")
+        return float(number) if _NUMBER.fullmatch(number) else None
+
+
+def split_unit(text: str) -> tuple[str, str]:
+    """Return a number as it is written, and its unit; a text of another form has no unit.
+
+    Examples
+    --------
+    >>> split_unit("-$5.50"), split_unit("920 g"), split_unit("12:30")
+    (('-5.50', '$'), ('920', 'g'), ('12:30', ''))
+    """
+    match = None if _NUMBER.fullmatch(text) else _WITH_UNIT.fullmatch(text)
+    if match is None:
+        return text, ""
+    sign, before, number, after = match.groups(default="")
+    if (before and after) or len(after) > _LONGEST_UNIT:
+        return text, ""
+    return sign + number, before or after
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What the texts of a column are."""
+
+    form: NumberFormat | None  # None if they are not numbers
+    words: tuple[str, ...] = ()  # for nothing, among numbers
+    wrong: tuple[str, ...] = ()  # texts that are not numbers
+    commas: str = ""  # a text whose comma can only be a decimal one
+    ambiguous: tuple[str, ...] = ()  # texts whose commas and points contradict one another
+
+
+def settle_numbers(
+    counts: Mapping[str, int], decimal: str | None = None, *, semicolons: bool = False
+) -> Settled:
+    """Say how the numbers in the texts of a column are written, if it is a column of numbers.
+
+    `counts` says how many cells have each distinct text. `decimal` is the mark elsewhere in the
+    table; the column itself is stronger evidence. Where semicolons separate the cells, commas may
+    well be decimal.
+
+    Examples
+    --------
+    >>> settle_numbers({"12,5 %": 2, "3 %": 5}).form
+    NumberFormat(mark=',', unit='%')
+    """
+    if not counts:
+        return Settled(NumberFormat())
+    unit = _unit(counts)
+    numbers = [split_unit(text)[0] for text in counts]
+    commas = _evidence(numbers, ",")
+    points = _evidence([n for n in numbers if not (commas and _POINT.fullmatch(n))], ".")
+    groups = next(filter(re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}").fullmatch, numbers), "")
+    mark = "," if commas or (decimal == "," and not points) else "."
+    form = NumberFormat(mark, unit)
+    others = [text for text in counts if form.value(text) is None]
+    if commas and points:
+        other = NumberFormat(".", unit)
+        others = [text for text in others if other.value(text) is None]
+    words, wrong = split_words(counts, others)
+    if wrong or len(words) == len(counts):
+        return Settled(None, wrong=(*wrong, *words))
+    whole = next(filter(re.compile(r"[+-]?[0-9]+").fullmatch, numbers), "")
+    thousands = next(filter(re.compile(r".*,[0-9]{3},.*").fullmatch, numbers), "")
+    ambiguous: tuple[str, ...] = ()
+    if commas and points:
+        ambiguous = (points, commas)
+    elif groups and mark == "," and whole and not commas:
+        ambiguous = (groups, whole)
+    elif groups and semicolons and decimal is None and not (commas or points or thousands):
+        ambiguous = (groups,)
+    return Settled(form, tuple(words), (), commas, ambiguous)
+
+
+def in_text(number: str, texts: Iterable[str]) -> str:
+    """Return a number so that it is the same one among texts with decimal commas.
+
+    Examples
+    --------
+    >>> in_text("1.125", ["1,5"]), in_text("12.5", ["a"])
+    ('1.1250', '12.5')
+    """
+    whole, point, decimals = number.partition(".")
+    commas = any(_DECIMAL[","].fullmatch(split_unit(text)[0]) for text in texts)
+    if point and "e" not in number and (commas or _GROUPED[","].fullmatch(number)):
+        return f"{whole}.{decimals:0<4}"
+    return number
+
+
+def _unit(counts: Mapping[str, int]) -> str:
+    """Return the unit of the numbers of a column: the only one, and most cells have it."""
+    units: dict[str, int] = {}
+    for text, count in counts.items():
+        unit = split_unit(text)[1]
+        units[unit] = units.get(unit, 0) + count
+    bare = units.pop("", 0)
+    return next((unit for unit, n in units.items() if len(units) == 1 and 2 * n > bare), "")
+
+
+def _evidence(numbers: Iterable[str], mark: str) -> str:
+    """Return the first number whose mark can only come before decimals; "" without one."""
+    for number in numbers:
+        grouped = mark in number and _GROUPED[mark].fullmatch(number)
+        decimal = _DECIMAL[mark].fullmatch(number)
+        if (grouped or decimal) and not _GROUPED[_OTHER[mark]].fullmatch(number):
+            return number
+    return ""

@@ -1,0 +1,206 @@
+"""Cells: numbers, dates, answers and ids as people write them, and what is none of these."""
+
+import datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from seraph.tables import (
+    cell_text,
+    is_missing,
+    looks_like_ids,
+    read_answer,
+    read_dates,
+    read_numbers,
+    typed_column,
+)
+from seraph.tables._dates import date_features
+from seraph.tables._ids import sentinel
+from seraph.tables._reading import categories_of
+
+NAN = np.nan
+
+
+@pytest.mark.parametrize(
+    ("cells", "values"),
+    [
+        (["1.5", " 1.5 ", "+1.5", "-.5", "5.", "1e-3", "1E5", "007"],
+         [1.5, 1.5, 1.5, -0.5, 5, 1e-3, 1e5, 7]),
+        (["1,000", "900"], [1000, 900]),
+        (["1,234,567.5", "12.25"], [1234567.5, 12.25]),
+        (["-1,000", "+2,000", "3.5"], [-1000, 2000, 3.5]),
+        (["1,000", "12,75", "3"], [1, 12.75, 3]),
+        (["0,125", "900"], [0.125, 900]),
+        (["1.234,5", "1.000", "7,25"], [1234.5, 1000, 7.25]),
+        (["13.99%", "7 %", "3"], [13.99, 7, 3]),
+        (["$35,000", "-$1.50", "US$5"], None),  # two units
+        (["$35,000", "-$1.50", "$5"], [35000, -1.5, 5]),
+        (["1.234,50 €", "7 €"], [1234.5, 7]),
+        (["920 g", "5g", "1.5 g"], [920, 5, 1.5]),
+        (["5 kg", "920 g", "7 kg"], None),
+        (["20 °C", "-3 °C"], [20, -3]),
+        (["12 km/h", "3 m²"], None),
+        (["True", "false", "TRUE"], [1, 0, 1]),
+        (["1", "?", "n/a", "", "NaN", "-"], [1, NAN, NAN, NAN, NAN, NAN]),
+        (["12", "7", "3", "k.A.", "keine"], [12, 7, 3, NAN, NAN]),
+        (["12", "7", "4+", "3"], None),  # a digit: not a word for nothing
+        (["12", "a", "b", "c"], None),
+        (["12.5.1", "3,5", "2"], None),
+        (["1.5", "1,5"], None),  # both marks
+        (["1,5", 1.125, 12.5, 1e-7, 2.0], [1.5, 1.125, 12.5, 1e-7, 2]),  # some are numbers already
+        (["2,75 kg", "3 kg", np.float32(0.5), Decimal("1.234")], [2.75, 3, 0.5, 1.234]),
+        (["1,5", "1.234", 1.234], [1.5, 1234, 1.234]),
+        ([2**64, 5], [2.0**64, 5]),
+        ([Decimal("1.25"), None], [1.25, NAN]),
+        ([None, None], [NAN, NAN]),
+        ([datetime.date(2026, 1, 31)], None),
+    ],
+)  # fmt: skip
+def test_numbers_are_read_as_people_write_them(cells, values):
+    numbers = read_numbers(cells)
+    if values is None:
+        assert numbers is None
+    else:
+        np.testing.assert_allclose(numbers, values)
+
+
+@pytest.mark.parametrize("text", ["1_000", "0x10", "--1", "1 000", "one", "1d3", "٣", "12:30"])
+def test_text_that_a_careful_reader_would_not_take_for_a_number_is_none(text):
+    assert read_numbers(["1", text]) is None
+
+
+def test_another_column_decides_what_a_comma_means_only_where_the_cells_do_not():
+    assert read_numbers(["1,125", "2,250"]).tolist() == [1125, 2250]
+    assert read_numbers(["1,125", "2,250"], decimal=",").tolist() == [1.125, 2.25]
+    assert read_numbers(["12.5", "3"], decimal=",").tolist() == [12.5, 3]
+    assert read_numbers(["1,000", "900"], decimal=",") is None  # one thousand, or one?
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["2026-01-31", ""], ["2026-01-31", "NaT"]),
+        (["2026-01-31T12:00:00Z"], ["2026-01-31T12:00:00"]),
+        (["2026-01-31 12:00"], ["2026-01-31T12:00:00"]),
+        (["2026-03-01T00:30:00.5-0500"], ["2026-03-01T05:30:00"]),
+        (["31.1.2026", "1.2.2026"], ["2026-01-31", "2026-02-01"]),
+        (["1/31/2026", "2/1/2026"], ["2026-01-31", "2026-02-01"]),
+        (["31/1/2026", "2/1/2026"], ["2026-01-31", "2026-01-02"]),
+        (["20260131", "20251231"], ["2026-01-31", "2025-12-31"]),
+        (["20260131", "?", "20251231", "offen"], ["2026-01-31", "NaT", "2025-12-31", "NaT"]),
+        ([20260131, None], ["2026-01-31", "NaT"]),
+        ([20260131.0, None], ["2026-01-31", "NaT"]),
+        ([datetime.date(2026, 1, 31), None], ["2026-01-31", "NaT"]),
+        (["1/2/2026", "3/4/2026"], None),  # day or month first?
+        (["2026-02-31"], None),
+        (["31.2.2026"], None),
+        (["20261301"], None),
+        (["99999999", "20260131"], None),
+        (["0001-01-01"], None),
+        (["", ""], None),
+        (["2026-01-31", "soon"], None),
+        ([1.5, 2.5], None),
+        ([True, False], None),
+        ([12345678, 1], None),
+    ],
+)
+def test_dates_are_read_as_people_write_them(cells, expected):
+    dates = read_dates(cells)
+    if expected is None:
+        assert dates is None
+    else:
+        np.testing.assert_array_equal(dates, np.array(expected, dtype="datetime64[s]"))
+
+
+def test_december_lies_beside_january_and_sunday_beside_monday():
+    dates = np.array(["2025-12-31", "2026-01-01", "2026-07-01"], dtype="datetime64[s]")
+    parts = pd.DataFrame(date_features("d", dates, "parts")).drop(columns="d.year").to_numpy()
+    season = parts[:, :2]
+    assert np.linalg.norm(season[0] - season[1]) < 0.03
+    assert np.linalg.norm(season[0] - season[2]) > 1.99
+    week = np.arange("2026-01-04", "2026-01-12", dtype="datetime64[D]").astype("datetime64[s]")
+    around = pd.DataFrame(date_features("d", week, "parts")).filter(like="weekday").to_numpy()
+    np.testing.assert_allclose(around[0], around[7], atol=1e-9)
+    steps = np.linalg.norm(np.diff(around, axis=0), axis=1)
+    np.testing.assert_allclose(steps, steps[0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "cells"),
+    [
+        (True, ["1", "+1", 1, 1.0, " 1 ", True, "true", "TRUE", "Yes", "y", "ja", "same"]),
+        (False, ["0", "-1", 0, -1.0, False, "FALSE", "no", "n", "Nein", "different"]),
+        (None, ["", "?", " ", None, NAN, pd.NA, pd.NaT, "NA", "nan", "<NA>", "n/a", "unsure"]),
+    ],
+)
+def test_answers_come_in_many_words(answer, cells):
+    assert [read_answer(cell) for cell in cells] == [answer] * len(cells)
+
+
+@pytest.mark.parametrize("cell", ["maybe", "2", 0.5, "yes no"])
+def test_what_is_not_an_answer_is_refused(cell):
+    with pytest.raises(ValueError, match="is not an answer: it must be 1 or 0"):
+        read_answer(cell)
+
+
+def test_a_word_for_nothing_is_one_in_every_column_and_a_word_for_the_unknown_in_some():
+    for cell in ("", " ", None, NAN, pd.NaT, "NULL", r"\N", "#N/A"):
+        assert is_missing(cell)
+    for cell in ("?", "n/a", "N/A", "-", "unknown", "k.A."):
+        assert not is_missing(cell)
+        assert is_missing(cell, unknown=True)
+    for cell in ("Na", 0, False, "0"):
+        assert not is_missing(cell, unknown=True)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [list, np.array, pd.Series, pl.Series, pa.array, lambda c: pa.chunked_array([c]),
+     lambda c: pd.Series(c).astype("category"), lambda c: pd.Series(c, dtype="float32")],
+)  # fmt: skip
+@pytest.mark.parametrize("cells", [[0.1, 2.0], [3, 1]])
+def test_a_column_of_any_library_is_read_alike(form, cells):
+    column = typed_column(form(cells))
+    assert categories_of(column).tolist() == [cell_text(cell) for cell in cells]
+    np.testing.assert_allclose(read_numbers(form(cells)), cells)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "why"),
+    [
+        ("Unnamed: 0", np.arange(50.0), "row numbers"),
+        ("x", np.arange(7.0, 57.0), "row numbers"),
+        ("x", np.arange(50.0) ** 2, "whole numbers, all distinct and in order"),
+        ("x", -np.arange(50.0), "whole numbers, all distinct and in order"),
+        ("x", np.r_[np.arange(50.0), np.nan], "row numbers"),
+        ("patient_id", np.array([9.0, 4.0, 7.0]), "ids, by its name"),
+        ("userId", np.array([9.0, 4.0, 7.0]), "ids, by its name"),
+        ("width", np.array([9.0, 4.0, 7.0]), None),  # it ends in "id" only by chance
+        ("patient_id", np.array([9.0, 4.0, 4.0]), None),
+        ("x", np.arange(9.0), None),  # too few rows to be sure
+        ("x", np.arange(50.0) + 0.5, None),
+        ("x", np.array(["a", "b"], dtype=object), None),
+    ],
+)
+def test_columns_that_only_identify_rows_are_noticed(name, values, why):
+    assert looks_like_ids(name, values) == why
+
+
+@pytest.mark.parametrize(
+    ("values", "value"),
+    [
+        ([20, 31, 99999999], 99999999),
+        ([0.5, 0.25, 1e30], 1e30),
+        ([20, 31, -999], -999),
+        ([900, 950, 999], None),
+        ([0, 1, 99], None),  # a percentage
+        ([1e3, 1e5, 3e6], None),
+        ([0, 99999999], None),
+    ],
+)
+def test_a_number_far_from_all_others_may_mean_a_missing_one(values, value):
+    assert sentinel(np.array([*values, NAN], dtype=float)) == value
