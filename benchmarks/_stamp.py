@@ -38,7 +38,7 @@ def hash_defaults():
 
 
 def tree():
-    """Return the name of the tree: last tag, commits since, commit, and whether code was changed."""
+    """Return the name of the tree: tag, commits since, commit, and if code was changed."""
     name = _git("describe", "--tags", "--always", "--long") or "unknown"
     return name + ("-changed" if _git("status", "--porcelain", "--", "src", "*.py") else "")
 
