@@ -14,7 +14,8 @@ INSTALL := $(PIP) $(if $(PINS),--build-constraint $(PINS))
 JOBS ?= 2
 # Measuring the coverage takes a third more time: `make test` leaves it out.
 COVERAGE := --cov --cov-report=term:skip-covered
-PYTEST := SERAPH_STRICT=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist=loadfile
+# Compiled files are kept, whatever the shell says: tests start many processes.
+PYTEST := PYTHONDONTWRITEBYTECODE= SERAPH_STRICT=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist=loadfile
 
 .PHONY: demo test coverage test-all test-pythons test-newest test-oldest lint format bench table2 docs \
 	linkcheck dist lock clean

@@ -85,7 +85,12 @@ def pytest_configure(config):
 
 
 def pytest_ignore_collect(collection_path):
-    """Leave out a file, or a folder of tests, that needs what is not installed."""
+    """Leave out a file, or a folder of tests, that needs what is not installed.
+
+    In our own runs nothing may be missing.
+    """
+    if os.environ.get("SERAPH_STRICT"):
+        return None
     path = collection_path / "conftest.py" if collection_path.is_dir() else collection_path
     is_test = path.suffix in (".py", ".md") and path.is_file() and path != ROOT / "conftest.py"
     return True if is_test and not is_importable(path) else None

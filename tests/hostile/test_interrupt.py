@@ -33,7 +33,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("moment", ["typer", "sklearn.base", "writing"])
+@pytest.mark.parametrize(
+    "moment", ["typer", "sklearn.base", pytest.param("writing", marks=pytest.mark.slow)]
+)
 def test_an_interrupt_at_any_moment_ends_with_one_line(moment, tmp_path):
     save(Euclidean().fit(np.eye(3)), tmp_path / "m.skops")
     np.save(tmp_path / "data.npy", np.eye(3))
