@@ -152,7 +152,7 @@ def _pages() -> Any:
 
 
 class _Recorded:
-    """Record the models that code of a namespace fits itself, each kind of model once."""
+    """Record the models with a part of ours that code of a namespace fits, each kind once."""
 
     def __init__(self, namespace: dict[str, Any], cases: dict[str, Case]) -> None:
         self.namespace, self.cases = namespace, cases
@@ -182,7 +182,11 @@ class _Recorded:
         if code.co_flags & inspect.CO_VARKEYWORDS:
             rest |= frame.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
         asked = ("transform", "predict", "kneighbors", "find")  # HDBSCAN labels its own rows
-        if isinstance(model, BaseEstimator) and any(hasattr(model, name) for name in asked):
+        if not isinstance(model, BaseEstimator):
+            return
+        parts = [model, *model.get_params().values()]
+        is_ours = any(type(part).__module__.startswith("seraph") for part in parts)
+        if is_ours and any(hasattr(model, name) for name in asked):
             rest = {name: value for name, value in rest.items() if value is not None}
             shape = tuple(getattr(X, "shape", ()))
             self.cases.setdefault(f"{model} {shape} {sorted(rest)}", Case(model, X, rest))
