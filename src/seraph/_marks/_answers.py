@@ -34,10 +34,11 @@ def pair_likeness(labels: ArrayLike, n_pairs: int) -> Array:
                 "likely each pair is similar, from 0 to 1; and NaN or None where you are unsure."
             )
         valid = (numbers[known] >= 0.0).tolist()
+    at = valid.index(False)
     raise ValueError(
         "labels must be +1 (similar) or -1 (dissimilar), or True or False, or how likely "
         "each pair is similar, from 0 to 1; and NaN or None where you are unsure; got "
-        f"{shown(listed[valid.index(False)])}."
+        f"{shown(listed[at])} at {np.flatnonzero(known)[at]}."
     )
 
 

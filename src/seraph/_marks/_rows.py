@@ -93,6 +93,8 @@ class Rows:
         twin = next(
             (f" It has {shown(n)}, of another type." for n in names if str(n) == str(name)), ""
         )
+        if isinstance(name, int | np.integer) and 0 <= name < len(names):
+            twin += " (Row numbers need rows=len(X).)"
         return (
             f"{what}[{at}] names row {shown(name)}, which is not in {self.source}; "
             f"{missing.sum()} of {len(missing)} {what} are like that.{twin}"

@@ -69,7 +69,8 @@ def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
     for name in (first, second, "similar"):
         if name not in known:
             raise ValueError(
-                f"A table of marks needs a column {name!r}; got {sorted(map(str, known))}."
+                f"A table of marks needs the columns {first!r}, {second!r} and "
+                f"'similar', and {name!r} is missing; got {sorted(map(str, known))}."
             )
     cells = {
         name: _column(frame, name)
