@@ -25,6 +25,9 @@ ALT = "What MeanMetric gains in pair AUC, on every set"
 DRAWS = 10_000
 FEWEST = 5  # sets
 LEARNED = ("mean", "seraph")  # what the page is about
+SHOWN = ("mean", "seraph", "itml", "gmml", "self", "lrml")  # on the page, of the losses
+ALONE = [name for name in RIVALS if "+" not in name]
+CLASS_CASES = [(setting, kind) for setting in SETTINGS[:2] for kind in KINDS]
 PAIRED = {  # comparisons within our own methods
     "the entropy: SERAPH - SERAPH with mu = 0": ("seraph", "seraph-mu0"),
     "MeanMetric - SERAPH": ("mean", "seraph"),
@@ -177,24 +180,25 @@ def page_table(results, measures=MEASURES):
 
 
 def losing_cases(results):
-    """Return the cases in which MeanMetric and SERAPH are behind on average."""
+    """Return in which cases MeanMetric and SERAPH are behind, and in how many they are ahead."""
     lines = []
     for method in LEARNED:
         for title, other in (("not learning", "euclidean"), ("the best rival", None)):
-            sure, unsure = [], 0
+            sure, unsure, ahead = [], 0, dict.fromkeys(KINDS, 0)
             for setting, kind, measure in cases(results):
                 rival = other or results.best_rival(setting, kind, measure)
                 gains = results.gains(setting, kind, method, rival, measure)
-                mean, _, high = summarize(gains)["mean"]
+                mean, low, high = summarize(gains)["mean"]
+                ahead[kind] += low > 0
+                unsure += mean < 0 <= high
                 if high < 0:
                     sure.append(f"{spell_case(setting, kind, measure)} ({mean:+.1f})")
-                elif mean < 0:
-                    unsure += 1
-            count = f"{len(sure)} of {len(cases(results))} cases"
-            listed = f": {'; '.join(sure)}" if sure else ""
+            listed = f" ({'; '.join(sure)})" if sure else ""
+            won = " and ".join(f"{count} on {kind}" for kind, count in ahead.items())
             lines.append(
-                f"- **{METHODS[method].title}** is surely behind {title} in {count}{listed}. "
-                f"It is behind on average, but not surely, in {unsure}.\n"
+                f"- **{METHODS[method].title}** against {title}: surely behind in {len(sure)} of "
+                f"{len(cases(results))} cases{listed}, behind on average in {unsure} more; surely "
+                f"ahead in {won}.\n"
             )
     return "".join(lines)
 
@@ -243,7 +247,25 @@ def all_comparisons(results):
     return text
 
 
-def losses(results):
+def tally(results, rivals=RIVALS):
+    """Return in how many cases a comparison is surely ahead or behind, and its range of means."""
+    pairs = {f"MeanMetric - {METHODS[other].title}": ("mean", other) for other in rivals} | PAIRED
+    rows = []
+    for title, (method, other) in pairs.items():
+        means = [
+            summarize(gains)["mean"]
+            for case in cases(results)
+            if (gains := results.gains(case[0], case[1], method, other, case[2]))
+        ]
+        ahead = sum(low > 0 for _, low, _ in means)
+        behind = sum(high < 0 for *_, high in means)
+        values = [mean for mean, *_ in means]
+        span = f"{min(values):+.1f} to {max(values):+.1f}"
+        rows.append([title, f"{ahead}/{len(means)}", f"{behind}/{len(means)}", span])
+    return table(["", "surely ahead", "surely behind", "means"], rows)
+
+
+def losses(results, methods=(*OURS, *RIVALS)):
     """Return how many cases get worse than without learning, a table for each kind of set.
 
     A case is a set with 20 or with 100 labels, or a set with 100 pairs.
@@ -252,7 +274,7 @@ def losses(results):
     columns = [(what, measure) for what in ("labels", "pairs") for measure in MEASURES]
     for kind in KINDS:
         rows = []
-        for method in (*OURS, *RIVALS):
+        for method in methods:
             row = [METHODS[method].title]
             for what, measure in columns:
                 means = [
@@ -263,7 +285,7 @@ def losses(results):
                         setting, kind, method, "euclidean", measure
                     ).values()
                 ]
-                row.append(f"{np.sum(np.array(means) < -1e-9)} of {len(means)}" if means else "")
+                row.append(f"{np.sum(np.array(means) < -1e-9)}/{len(means)}" if means else "")
             rows.append(row)
         header = [f"{MEASURES[measure]}, {what}" for what, measure in columns]
         text += table([kind, *header], rows) + "\n"
@@ -273,14 +295,27 @@ def losses(results):
 def classes_table(results):
     """Return what MetricClassifier gains in error over other classifiers."""
     rows = []
-    for setting in SETTINGS[:2]:
-        for kind in KINDS:
-            for other in ("euclidean", *CLASSIFIERS):
-                gains = results.gains(setting, kind, "classifier", other, "error")
-                if gains and other != "classifier":
-                    title = f"{spell(setting)}, {kind}: - {METHODS[other].title}"
-                    rows.append(comparison_row(title, gains))
+    for setting, kind in CLASS_CASES:
+        for other in ("euclidean", *CLASSIFIERS):
+            gains = results.gains(setting, kind, "classifier", other, "error")
+            if gains and other != "classifier":
+                title = f"{spell(setting)}, {kind}: - {METHODS[other].title}"
+                rows.append(comparison_row(title, gains))
     return table(COMPARISON, rows)
+
+
+def short_classes_table(results):
+    """Return the means of `classes_table`, and how many sets get worse, a row for each rival."""
+    rows = []
+    for other in ("euclidean", *(name for name in CLASSIFIERS if name != "classifier")):
+        row = [METHODS[other].title]
+        for setting, kind in CLASS_CASES:
+            gains = results.gains(setting, kind, "classifier", other, "error")
+            summary = summarize(gains) if gains else {}
+            worse = f", {summary['worse']}/{summary['sets']}" if gains else ""
+            row.append(show(*summary["mean"]) + worse if gains else "")
+        rows.append(row)
+    return table(["", *(f"{spell(setting)}, {kind}" for setting, kind in CLASS_CASES)], rows)
 
 
 def set_tables(results):
@@ -390,13 +425,15 @@ def write_report(log, docs):
         "readme": f"Gains in pair AUC, in points, on {len(results.sets)} {group}, with a 95 % "
         "interval, and how many sets get worse. [All measures, and where it loses]"
         f"(docs/evidence.md)\n\n{summary}",
-        "losses": f"{losses(results)}*{stamp}.*\n",
-        "classes": f"{classes_table(results)}\n*{stamp}.*\n",
+        "losses": f"{losses(results, SHOWN)}*{stamp}.*\n",
+        "tally": f"{tally(results, ALONE)}\n*{stamp}.*\n",
+        "classes": f"{short_classes_table(results)}\n*{stamp}.*\n",
     }
     sections = {
         "Gains": blocks["gains"],
-        "Sets that get worse": blocks["losses"],
-        "From classes: MetricClassifier": blocks["classes"],
+        "Sets that get worse": f"{losses(results)}*{stamp}.*\n",
+        "Sure gains and losses": f"{tally(results)}\n*{stamp}.*\n",
+        "From classes: MetricClassifier": f"{classes_table(results)}\n*{stamp}.*\n",
         "All comparisons": f"{all_comparisons(results)}\n*{stamp}.*\n",
         "Every set": f"{set_tables(results)}\n*{stamp}.*\n",
         "Methods": f"{about_methods(results)}\n*{stamp}.*\n",
