@@ -229,7 +229,7 @@ def comparison_row(title, gains):
 COMPARISON = ["", "mean [95 %]", "median [95 %]", "signed-rank p", "sets worse (surely)"]
 
 
-def all_comparisons(results):
+def all_comparisons(results, stamp):
     """Return a section for each case: ours against all others, and against parts of it."""
     text = ""
     for setting, kind, measure in cases(results):
@@ -243,7 +243,7 @@ def all_comparisons(results):
         for title, pair in PAIRED.items():
             rows.append(comparison_row(title, results.gains(setting, kind, *pair, measure)))
         text += f"### {spell_case(setting, kind, measure)}\n\n"
-        text += table(COMPARISON, rows) + "\n"
+        text += f"{table(COMPARISON, rows)}\n*{stamp}.*\n\n"
     return text
 
 
@@ -318,7 +318,7 @@ def short_classes_table(results):
     return table(["", *(f"{spell(setting)}, {kind}" for setting, kind in CLASS_CASES)], rows)
 
 
-def set_tables(results):
+def set_tables(results, stamp):
     """Return a table for each case: every set, sorted by what MeanMetric gains."""
     text = ""
     for setting, kind, measure in cases(results):
@@ -335,7 +335,8 @@ def set_tables(results):
             rows.append([name, *(f"{np.nanmean(one):.1f}" for one in values), *differences])
         text += f"### {spell_case(setting, kind, measure)}\n\n"
         header = ["set", *(METHODS[method].title for method in shown)]
-        text += table([*header, "MeanMetric - not learning", "- best rival"], rows) + "\n"
+        text += table([*header, "MeanMetric - not learning", "- best rival"], rows)
+        text += f"\n*{stamp}.*\n\n"
     return text
 
 
@@ -434,8 +435,8 @@ def write_report(log, docs):
         "Sets that get worse": f"{losses(results)}*{stamp}.*\n",
         "Sure gains and losses": f"{tally(results)}\n*{stamp}.*\n",
         "From classes: MetricClassifier": f"{classes_table(results)}\n*{stamp}.*\n",
-        "All comparisons": f"{all_comparisons(results)}\n*{stamp}.*\n",
-        "Every set": f"{set_tables(results)}\n*{stamp}.*\n",
+        "All comparisons": all_comparisons(results, stamp),
+        "Every set": set_tables(results, stamp),
         "Methods": f"{about_methods(results)}\n*{stamp}.*\n",
         "Sets": about_sets(results),
     }
