@@ -314,7 +314,9 @@ def test_answers_are_read_as_people_write_them():
     assert marks.labels.tolist() == [1, 0, 1, 0, 1, 0, 0.7, 1]
     with pytest.raises(ValueError, match=r"similar is 'perhaps'\. It must be 1 or 0"):
         Marks.from_frame({"i": [0], "j": [1], "similar": ["perhaps"]}, rows=2)
-    with pytest.raises(ValueError, match=r"and 'similar', and 'similar' is missing; got \['i', 'j'\]"):
+    with pytest.raises(
+        ValueError, match=r"and 'similar', and 'similar' is missing; got \['i', 'j'\]"
+    ):
         Marks.from_frame({"i": [0], "j": [1]}, rows=2)
 
 

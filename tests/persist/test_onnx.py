@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -300,6 +302,19 @@ def test_classes_that_onnx_has_no_type_for_are_refused(names, wine):
     model = MetricClassifier(SERAPH()).fit(X, names[y_partial])
     with pytest.raises(ValueError, match=r"(?s)text or .* whole numbers.*Convert the labels"):
         to_onnx(model, X)
+
+
+def test_a_model_that_takes_texts_is_refused_and_the_steps_after_have_a_graph(wine):
+    _, y_partial, _ = wine
+    texts = [f"red{k % 7} dry{k % 5} old{k % 3}" for k in range(len(y_partial))]
+    model = make_pipeline(CountVectorizer(), TruncatedSVD(3), SERAPH()).fit(texts, y_partial)
+    with pytest.raises(ValueError, match=r"CountVectorizer.*model\[1:\]"):
+        to_onnx(model, texts)
+    model = make_pipeline(model[0], FunctionTransformer(csr_matrix.toarray), SERAPH())
+    model.fit(texts, y_partial)
+    counts = model[:2].transform(texts).astype(float)
+    mapped = run(to_onnx(model[2:], counts, dtype="float64"), counts)[0]
+    np.testing.assert_allclose(mapped, model.transform(texts), atol=1e-8)
 
 
 def test_anything_but_a_fitted_model_and_points_is_refused(wine):

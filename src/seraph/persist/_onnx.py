@@ -22,7 +22,7 @@ from .._seraph import SERAPH
 from .._utils._optional import optional_module
 from . import _graphs, _tables
 from ._agreement import check_agreement
-from ._steps import check_export, last_step
+from ._steps import check_export, first_step, last_step
 
 _LINEAR = (SERAPH, MeanMetric, *(getattr(classic, name) for name in classic.__all__))
 
@@ -106,6 +106,11 @@ def to_onnx(
             graph.metadata_props.add(key=name, value=repr(float(getattr(model, f"{name}_"))))
         return graph
     (X, raw), model = _tables.read_columns(model, X), _tables.unfold(model)
+    if not hasattr(model, "n_features_in_"):
+        raise ValueError(
+            f"The first step, {first_step(model)!r}, takes neither numbers nor a table: it has no "
+            "graph. Export the steps after it, to_onnx(model[1:], X), with X as it returns it."
+        )
     types = skl2onnx.common.data_types
     number = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType
     names, text = _tables.column_names(model), _tables.text_columns(model)
