@@ -3,7 +3,7 @@
 ``python -m benchmarks.evidence fetch|run|report``; see docs/evidence.md. The figures of the page
 come from one run on the tagged tree. To go on with a run that was stopped::
 
-    git clone . ../evidence-tree && git -C ../evidence-tree checkout evidence-2026-11
+    git clone . ../evidence-tree && git -C ../evidence-tree checkout d252ec4b
     cp docs/results/evidence.csv ../evidence.csv
     cd ../evidence-tree  # in an environment with '.[all]' and the group evidence
     python -m benchmarks.evidence run --sets judging --samplings 20 --log ../evidence.csv

@@ -155,8 +155,8 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
             elif type(learner) is SERAPH and points.in_memory is None:
                 learner._fit_checked(X, points, labels)  # noqa: SLF001
             else:
-                given = {"marks": marks} if name in names and marks is not None else {}
-                learner.fit(X, y, **given)
+                metadata = {"marks": marks} if name in names and marks is not None else {}
+                learner.fit(X, y, **metadata)
             fitted.append((name, learner))
             factors.append(_factor(name, learner, n_features))
         with one_blas_thread():

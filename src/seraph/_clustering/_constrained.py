@@ -36,7 +36,7 @@ def constrained_k_means(
     Points that similar marks connect move as one, at their mean. Groups that must be apart are
     assigned one by one, the group with the fewest allowed clusters first, each to the nearest of
     these. Then single moves and exchanges lower the sum of squares. If no assignment keeps all
-    dissimilar pairs apart, a warning says how many are together.
+    dissimilar pairs apart, a warning counts those that are together.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def constrained_agglomerative(
     """Merge the nearest clusters so that similar pairs are together and dissimilar ones apart.
 
     Points that similar marks connect are merged first. Two clusters with a dissimilar pair
-    between them are never merged; if that leaves more than `n_clusters`, a warning says so. The
+    between them are never merged; if that leaves more than `n_clusters`, there is a warning. The
     distances of all pairs are held in memory.
 
     Parameters

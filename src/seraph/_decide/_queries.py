@@ -189,7 +189,7 @@ def _typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) 
     """Choose `n` rows without a label, one from each of the largest clusters without one.
 
     There are as many clusters as labeled and wanted rows together, so enough of them have no
-    label. `labeled` says which rows of the mapped points `Z` have one.
+    label. `labeled` marks the rows of the mapped points `Z` that have one.
     """
     k = min(int(labeled.sum()) + n, len(Z))
     # There may be fewer distinct points than clusters.

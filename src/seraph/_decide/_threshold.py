@@ -61,7 +61,7 @@ def fit_log_odds(held: HeldOut, base_rate: float | None) -> tuple[float, float]:
         d, both, sample_weight=np.concatenate([weights * soft, weights * (1 - soft)])
     )
     slope, intercept = float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
-    if slope > 0.0:  # the distance is no better than chance
+    if slope > 0.0:  # the distance is not better than chance
         slope, intercept = 0.0, float(logit(np.average(soft, weights=weights)))
     if base_rate is not None:
         intercept += float(logit(base_rate) - logit(held.share))

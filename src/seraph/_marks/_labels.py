@@ -260,7 +260,7 @@ def aligned_marks(
 
 
 def effective_size(weights: Array) -> float:
-    """Return Kish's effective sample size, ``(sum w)^2 / sum w^2``; 0 if there is no weight.
+    """Return Kish's effective sample size, ``(sum w)^2 / sum w^2``; 0 without weights.
 
     Examples
     --------

@@ -149,7 +149,7 @@ class MarkedPairs(PairTerm):
     """The log-likelihood of listed pairs, less what `UnlabeledPairs` has added for them.
 
     `mu` is the weight of the unlabeled pairs, 0 if these pairs are not among them, and `is_m_step`
-    says whether the unlabeled pairs have the term of an M-step.
+    is whether the unlabeled pairs have the term of an M-step.
     """
 
     pairs: ListedPairs

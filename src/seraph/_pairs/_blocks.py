@@ -50,7 +50,7 @@ _THREADED_PAIRS = 1 << 18
 class Task(NamedTuple):
     """Blocks `a` that meet the blocks `b`, pairwise: slices, or an array of numbers for `b`.
 
-    `weight` is 1/2 where each pair occurs twice, and `masked` says whether some have no term.
+    `weight` is 1/2 where each pair occurs twice, and `masked` means that some have no term.
     """
 
     a: slice

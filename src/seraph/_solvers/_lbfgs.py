@@ -16,7 +16,7 @@ from .._pairs import library, like
 from ._psd import AnyArray, dots, norm, to_host
 
 # Number of steps that are kept. Nocedal and Wright (2006), section 7.2, recommend 3 to 20; memory
-# is no concern for a factor, and more steps need fewer sums over pairs.
+# does not matter for a factor, and more steps need fewer sums over pairs.
 CORRECTIONS = 20
 # A step is kept only if the cosine of it and the change of the gradient is above this: otherwise
 # rounding errors could make the approximation indefinite.

@@ -19,7 +19,7 @@ _NULL_ROW = 1e-8
 _IDLE_ROW, _TIDY, _SHORT = -10.0, 10, 0.2
 # The certificate is computed when the slope has fallen to this multiple of the tolerance, then
 # each time that it has fallen by the factor _SOONER, and at the latest after _PATIENCE iterations.
-# Where the gap is above _NARROW times the slope, the rank is too low: there is no point in
+# Where the gap is above _NARROW times the slope, the rank is too low: it is not worth
 # converging before the factor is wider. A factor from which rows were dropped is wide enough, so
 # there is no need to look before the slope is at its tolerance.
 _FIRST_LOOK, _SOONER, _PATIENCE, _NARROW = 10.0, 0.1, 40, 2.0
@@ -77,7 +77,7 @@ def low_rank(
     eigenvectors, which become new rows of P. Negligible rows are dropped.
 
     P has at most `max_rank` rows. If these are fewer than the features, a metric at this limit
-    counts as converged when it is stationary, whatever the full gradient says. The result has
+    counts as converged when it is stationary, whatever the full gradient is. The result has
     `stalled` if rounding errors prevent further progress.
     """
     search = _Search(objective, P, max_iter, tol, callback, max_rank)

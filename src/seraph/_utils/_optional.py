@@ -7,7 +7,7 @@ from types import ModuleType
 
 
 def optional_module(name: str, needed_for: str, extra: str) -> ModuleType:
-    """Import a module, or raise an error that says which extra installs it.
+    """Import a module, or raise an error that names the extra that installs it.
 
     Examples
     --------

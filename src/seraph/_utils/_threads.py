@@ -81,7 +81,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def one_blas_thread() -> AbstractContextManager[None]:
-    """Limit BLAS to one thread while sweeps run, which run tiles in parallel.
+    """Limit BLAS to one thread while sums over pairs run tiles in parallel.
 
     On every platform:
 
@@ -89,7 +89,7 @@ def one_blas_thread() -> AbstractContextManager[None]:
       entered. Some libraries have one number for the process (OpenBLAS with pthreads); it is 1
       while any thread is inside. Others have a number for each thread (MKL, OpenBLAS with
       OpenMP); the numbers of other threads stay as they are. So each thread that calls BLAS must
-      enter, also those of a sweep.
+      enter, also those of such a sum.
     - A library that is loaded while a thread is inside keeps its number until the next time that
       any thread enters.
     - Outside, all numbers are as before: those of a thread once it has left, those of the

@@ -31,7 +31,7 @@ def power(A: Array, exponent: float) -> Array:
 def with_ridge(scatter: Array, ridge: float, what: str, name: str = "ridge") -> Array:
     """Add `ridge` times the mean variance to the diagonal of a scatter matrix.
 
-    If the sum is singular, the error says `what` was summed, and the `name` of the parameter that
+    If the sum is singular, the error names `what` was summed, and the parameter `name` that
     sets the ridge.
     """
     m = len(scatter)

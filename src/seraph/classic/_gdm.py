@@ -66,7 +66,7 @@ class GDM(ClassicLearner):
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=0.01
-        Stop at this ``optimality_gap_``. A smaller one takes longer and is no better for nearest
+        Stop at this ``optimality_gap_``. A smaller one takes longer and does not improve nearest
         neighbors.
 
     Attributes
@@ -75,7 +75,7 @@ class GDM(ClassicLearner):
         The learned map ``P``; the metric is ``P'P``. The diagonal form has a row for each
         feature of nonzero weight.
     objective_ : float
-        Sum of the distances of the dissimilar pairs; an estimate if a sample stands for all.
+        Sum of the distances of the dissimilar pairs; an estimate if they are sampled.
     optimality_gap_ : float
         The certificate: no feasible metric has an objective larger by more than this share
         (the Frank-Wolfe gap over the objective).

@@ -60,7 +60,7 @@ class LMNN(ClassLabelLearner):
     tol : float, default=0.3
         Stop at this ``optimality_gap_``. The default stops early. With `n_components`, stop also
         where an iteration lowers the objective by less than ``1e-4 * tol``, relatively: a bound
-        over all metrics says little about those of low rank.
+        over all metrics is loose for those of low rank.
 
     Attributes
     ----------
@@ -185,7 +185,7 @@ def _first_factor(triples: Triples, rank: int | None) -> Array:
 def _minimize(
     triples: Triples, P: Array, *, max_iter: int, tol: float
 ) -> tuple[Array, float, float, bool, int]:
-    """Run L-BFGS on the factor until the lower bound says that the minimum is close.
+    """Run L-BFGS on the factor until the lower bound shows that the minimum is close.
 
     Returns the factor, the objective, its gap, whether it converged, and the number of iterations.
     The search runs on ``Q`` with ``P = Q S``: outliers may pull harder in one direction than the

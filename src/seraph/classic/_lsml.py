@@ -22,7 +22,7 @@ _SHORTEST = 1e-12
 class LSML(ComparisonLearner):
     r"""Least squares metric learning from relative comparisons (Liu et al., 2012).
 
-    A quadruplet (a, b, c, d) says that a and b are closer than c and d. The metric solves
+    A quadruplet (a, b, c, d) means that a and b are closer than c and d. The metric solves
 
     .. math:: \min_{A \succ 0}\; D(A, A_0) + \frac{\gamma}{K} \sum_{k=1}^K
               \max(0,\, d_A(a_k, b_k) - d_A(c_k, d_k))^2,

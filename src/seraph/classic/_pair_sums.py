@@ -53,7 +53,7 @@ class PairSums:
         if sampled and (side := _sample_size(n, labels)):
             known = known[spread_rows(n)]
             self._tiles = _sample_tiles(n, side)
-            self._pairs_each = (n - 1) / (2 * side)  # how many a pair of the sample stands for
+            self._pairs_each = (n - 1) / (2 * side)  # how many pairs each of the sample represents
         self.rows, self._pairs = paired_rows(labels, known)
         self.codes, self._similar = labels.codes[known], labels.similar
 

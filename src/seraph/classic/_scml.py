@@ -38,7 +38,7 @@ _PROGRESS = 1e-13
 class SCML(ComparisonLearner):
     r"""Sparse compositional metric learning (Shi, Bellet, Sha, 2014).
 
-    A triplet (a, b, c) says that a is closer to b than to c. The metric is a weighted sum of
+    A triplet (a, b, c) means that a is closer to b than to c. The metric is a weighted sum of
     directions, :math:`A = \sum_k w_k b_k b_k'`, whose weights solve
 
     .. math:: \min_{w \ge 0}\; \frac{1}{T} \sum_{(a, b, c)}
@@ -46,7 +46,7 @@ class SCML(ComparisonLearner):
 
     The second sum makes most weights zero. The problem is convex, and solved by L-BFGS, not by
     stochastic steps. By default it stops early, a few percent above the minimum, which is as good
-    for neighbors and takes a fraction of the time; `optimality_gap_` says how far it can be.
+    for neighbors and takes a fraction of the time; `optimality_gap_` bounds how far it can be.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class Triples:
         self.points, self.push_weight, self.width = points, push_weight, width
         self.classes = class_ranges(codes)
         n, k = len(points), min(n_neighbors, int(np.bincount(codes).max()) - 1)
-        # Where a point has fewer than k targets, it stands in itself, and is not `present`.
+        # Where a point has fewer than k targets, it is its own target, and is not `present`.
         self.targets = np.repeat(np.arange(n)[:, np.newaxis], k, axis=1)
         self.present = np.zeros((n, k), dtype=bool)
         for first, last in self.classes:

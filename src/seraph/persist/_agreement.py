@@ -27,7 +27,7 @@ _CAUSES = {
     "KNNImputer": "Neighbors at equal distances have no order, and a row without any number has "
     "none: use SimpleImputer.",
     "KNeighborsClassifier": "Neighbors at equal distances have no order: use MetricClassifier.",
-    "SimpleImputer": 'In a graph, "" stands for missing text: replace "" and None by NaN.',
+    "SimpleImputer": 'In a graph, "" is missing text: replace "" and None by NaN.',
 }
 
 

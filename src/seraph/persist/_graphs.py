@@ -240,7 +240,7 @@ def _rows_of_categories(encoder: OneHotEncoder, number: int) -> tuple[list[str],
     if len(set(known)) < len(known):
         raise ValueError(
             f'a OneHotEncoder with two of "", None and NaN as categories has no graph: in it, '
-            f"{MISSING_TEXT!r} stands for missing text."
+            f"{MISSING_TEXT!r} is missing text."
         )
     rare = getattr(encoder, "infrequent_categories_", [None] * (number + 1))[number]
     seldom = set() if rare is None else {text_of(value) for value in rare}

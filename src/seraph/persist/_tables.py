@@ -17,7 +17,7 @@ from ..tables._preparer import unfold as unfold_preparer
 from ..tables._table import as_table
 from ._steps import first_step, flat_steps
 
-# An ONNX text cannot be missing: an empty one stands for it.
+# An ONNX text cannot be missing: it is empty instead.
 MISSING_TEXT = ""
 
 

@@ -36,15 +36,15 @@ class Answers:
     @classmethod
     def of(cls, n: int, rows: ArrayLike, answers: ArrayLike | None) -> Self:
         """Check answers about pairs of `n` rows."""
-        given = np.asarray(answers)
-        if given.dtype.kind in "iu":
-            given = given > 0
-        sure = ~np.array([is_missing(answer) for answer in given.ravel().tolist()], dtype=bool)
+        answered = np.asarray(answers)
+        if answered.dtype.kind in "iu":
+            answered = answered > 0
+        sure = ~np.array([is_missing(answer) for answer in answered.ravel().tolist()], dtype=bool)
         pairs = np.sort(np.asarray(rows), axis=-1)
-        Marks(pairs, np.where(sure, 1.0, np.nan).reshape(given.shape), rows=n)  # checks both
+        Marks(pairs, np.where(sure, 1.0, np.nan).reshape(answered.shape), rows=n)  # checks both
         _, last, which = np.unique(pairs[::-1] @ [n, 1], return_index=True, return_inverse=True)
         last = len(pairs) - 1 - last
-        marks = Marks(pairs[last], given[last], rows=n)  # without the unsure ones
+        marks = Marks(pairs[last], answered[last], rows=n)  # without the unsure ones
         times = np.bincount(which[::-1], sure, len(last))[sure[last]]
         return cls(n, marks.pairs, marks.similar, times > 1)
 
@@ -55,7 +55,7 @@ class Answers:
     def credible(self, true: Array) -> tuple[Array, Array]:
         """Return which answers to keep, and the places of the others, the oddest first.
 
-        Those that are likelier wrong than right are left out; `true` says how likely each pair is
+        Those that are likelier wrong than right are left out; `true` is how likely each pair is
         the same, given its answer. If a and b are the same, and b and c, then a and c are: of
         answers that contradict each other, the surest are kept.
         """

@@ -80,12 +80,12 @@ def neighbor_pairs(
     """
     n = V.shape[0]
     if n_first == n:
-        found = _nearest(V, rows, V, k, 0, at_once)
+        pairs = _nearest(V, rows, V, k, 0, at_once)
     else:
         there = _nearest(V, rows[rows < n_first], V[n_first:], k, n_first, at_once)
         back = _nearest(V, rows[rows >= n_first], V[:n_first], k, 0, at_once)
-        found = np.concatenate([there, back])
-    return np.unique(np.sort(found, axis=1), axis=0)
+        pairs = np.concatenate([there, back])
+    return np.unique(np.sort(pairs, axis=1), axis=0)
 
 
 def _nearest(

@@ -199,7 +199,7 @@ class DuplicateFinder(BaseEstimator):
             an answer that is likelier wrong than right is set aside, unless it was given twice.
         precision : float, optional
             Share of the accepted pairs that is to be right. As many pairs are accepted as reach
-            it. If none do, the best reachable precision is taken, and the note says so. By
+            it. If none do, the best reachable precision is taken, with a note. By
             default, pairs that are likelier the same than different are accepted.
         one_to_one : bool, default=False
             Whether a record of one table is at most one record of the other.

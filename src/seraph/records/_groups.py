@@ -53,7 +53,7 @@ def grouped(
     chains = [rows for rows in parts if 2 < len(rows) <= _LARGEST]
     within = [_all_pairs(rows) for rows in chains]
     between = probability_of(np.concatenate([_NO_PAIRS, *within]))
-    ends = np.cumsum([len(some) for some in within], dtype=np.intp)
+    ends = np.cumsum([len(pairs) for pairs in within], dtype=np.intp)
     for rows, likely in zip(chains, np.split(between, ends), strict=False):
         distance = squareform(1.0 - likely)
         distance[np.equal.outer(joined[rows], joined[rows])] = -_ANSWERED

@@ -40,12 +40,12 @@ _NEARLY = 0.005  # of the best precision: where the wanted one is out of reach
 class Curves:
     r"""Sample of the posterior of calibration curves.
 
-    A curve says how likely a pair with the margin f is the same, :math:`p(f) = \sigma(a + b f)`,
-    and how likely an answer is wrong, whatever the pair: the lapse rate :math:`\epsilon`. So an
+    A curve is the probability :math:`p(f) = \sigma(a + b f)` that a pair with the margin f is the
+    same, and the lapse rate :math:`\epsilon`, with which an answer is wrong, whatever the pair. An
     answer is "same" with probability :math:`\epsilon + (1 - 2 \epsilon) p(f)`. Without lapses a
     single wrong "same" far down would flatten all curves. With them a few answers far down hardly
-    tell a lapse from a flat curve, which would say that many duplicates are missed. There the
-    unlabeled pairs speak, as they do in :class:`PairModel`: with n answers, the posterior has the
+    tell a lapse from a flat curve, by which many duplicates would be missed. There the unlabeled
+    pairs decide, as in :class:`PairModel`: with n answers, the posterior has the
     factor :math:`e^{-\gamma n \bar H}`, where :math:`\bar H` is the mean entropy that the curve
     leaves to them.
 
@@ -62,7 +62,7 @@ class Curves:
     @classmethod
     def given(cls, margins: Array, same: Array, unlabeled: Array) -> Curves:
         """Sample the curves of each way to know the margins, given those of unlabeled pairs."""
-        sampled = [_sampled_curves(some, same, unlabeled) for some in margins]
+        sampled = [_sampled_curves(of_answers, same, unlabeled) for of_answers in margins]
         return cls(margins, same, *(np.stack(part) for part in zip(*sampled, strict=True)))
 
     def probability(self, margins: Array) -> Array:
@@ -151,9 +151,9 @@ class Outcome(NamedTuple):
 def outcome(curves: Curves, taken: Array, left: Array, kept: Array) -> Outcome:
     """Predict what taking some pairs and leaving the others is worth.
 
-    Each curve says how many of the pairs taken are wrong and how many others are missed, on
+    Each curve gives how many of the pairs taken are wrong and how many others are missed, on
     average. The counts themselves are sums of rare events: Poisson. `taken` and `left` are
-    margins of pairs without an answer, and `kept` says which of the answered pairs were taken.
+    margins of pairs without an answer, and `kept` marks the answered pairs that were taken.
     """
     rng = default_rng(0)
     shape = _OUTCOMES, curves.slopes.size
@@ -202,18 +202,18 @@ def _sampled_curves(margins: Array, same: Array, unlabeled: Array) -> tuple[Arra
     knots, weights = _binned((unlabeled - center) / scale, _FEW_KNOTS)
     shares = GAMMA * len(same) * weights / max(weights.sum(), 1.0)
     open_logits = knots - places[:, np.newaxis]
-    found = np.empty((len(_SLOPES), len(_LAPSES), len(places)))
+    log_posterior = np.empty((len(_SLOPES), len(_LAPSES), len(places)))
     for k, slope in enumerate(_SLOPES):
         right = expit(slope * logits)
         for m, share in enumerate(_LAPSES):
-            found[k, m] = np.log(share + (1.0 - 2.0 * share) * right).sum(axis=1)
-        found[k] -= entropy(slope * open_logits) @ shares
-    # The grids of slopes and lapses are even in the logarithm: a lapse stands for a share of its
+            log_posterior[k, m] = np.log(share + (1.0 - 2.0 * share) * right).sum(axis=1)
+        log_posterior[k] -= entropy(slope * open_logits) @ shares
+    # The grids of slopes and lapses are even in the logarithm: a lapse represents a share of its
     # own size.
-    found -= (0.5 * (np.log(_SLOPES / scale) / _SPREAD) ** 2)[:, np.newaxis, np.newaxis]
+    log_posterior -= (0.5 * (np.log(_SLOPES / scale) / _SPREAD) ** 2)[:, np.newaxis, np.newaxis]
     prior = _PRIOR[0] * np.log(_LAPSES) + (_PRIOR[1] - 1.0) * np.log1p(-_LAPSES)
-    found += prior[:, np.newaxis]
-    mass = np.exp(found - found.max()) * np.gradient(places)
+    log_posterior += prior[:, np.newaxis]
+    mass = np.exp(log_posterior - log_posterior.max()) * np.gradient(places)
     levels = (np.arange(_CURVES) + 0.5) / _CURVES * mass.sum()
     chosen = np.searchsorted(np.cumsum(mass), levels)
     which, lapse, where = np.unravel_index(chosen, mass.shape)

@@ -26,8 +26,8 @@ class PairModel:
     r"""A logistic model of similarities, :math:`p = \sigma(b + \sum_f w_f x_f)`.
 
     The features are standardized over the candidates; a missing one is at their mean, so that it
-    says nothing. An answer is wrong with probability :math:`\epsilon`, whatever the pair, so that
-    no single answer counts without limit. The weights minimize
+    is no evidence. An answer is wrong with probability :math:`\epsilon`, whatever the pair, so no
+    single answer counts without limit. The weights minimize
 
     .. math:: -\sum_{k} \ln \big(\epsilon + (1 - 2 \epsilon) \, p(y_k)\big)
               + \gamma \frac{n}{m} \sum_{u} H(p_u)
@@ -75,16 +75,16 @@ class PairModel:
         bounds = [(0.0 if s else None, None) for s in self.signed] + [(None, None)]
         with threadpool_limits(1, user_api="blas"):  # more only cost time
             # The entropy is not convex: it starts from the solution without it.
-            for gamma, some in ((0.0, U[:0]), (GAMMA, U)):
-                found = minimize(
+            for gamma, unanswered in ((0.0, U[:0]), (GAMMA, U)):
+                result = minimize(
                     objective,
                     x,
-                    args=(X, signs, some, self.weights, rho, gamma, LAPSE),
+                    args=(X, signs, unanswered, self.weights, rho, gamma, LAPSE),
                     jac=True,
                     method="L-BFGS-B",
                     bounds=bounds,
                 )
-                x = found.x
+                x = result.x
         return replace(self, weights=x[:-1], offset=float(x[-1]))
 
 

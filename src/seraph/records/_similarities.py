@@ -32,7 +32,7 @@ class Similarities:
     of the whole records with the best that either record has with any third one: of two products
     that differ in one letter, the better match is likelier the same.
 
-    `columns` names the column of each feature, and `usual` says how much each usually counts: its
+    `columns` names the column of each feature, and `usual` is how much each usually counts: its
     weight is non-negative, but that of a missing cell, of 0, may have either sign. The cells of
     `n_columns` columns differ. `vectors` are the whole records, whose products are the mean cosine
     of letters and words; None without text.

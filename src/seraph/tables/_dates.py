@@ -30,7 +30,7 @@ _PARTS = ("year", "season_sin", "season_cos", "weekday_sin", "weekday_cos")
 def settle_dates(counts: Mapping[str, int]) -> tuple[str, list[str]] | None:
     """Return how the dates of a column are written, and its words for nothing; None without dates.
 
-    `counts` says how many cells have each distinct text. The form is "iso" or one of pandas.
+    `counts` has the number of cells of each distinct text. The form is "iso" or one of pandas.
 
     Examples
     --------

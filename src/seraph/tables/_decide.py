@@ -146,7 +146,7 @@ def _settled(table: NamedColumns, how: Any) -> dict[str, tuple[Reading | None, S
 
 
 class _Notes:
-    """What a fit says about the cells of a table: warnings, or an error."""
+    """The warnings, or the error, of a fit about the cells of a table."""
 
     def __init__(self, table: NamedColumns) -> None:
         self.table = table

@@ -71,7 +71,7 @@ def looks_like_ids(name: str, values: Any) -> str | None:
 
 
 def suspicion(name: str, values: Any) -> str | None:
-    """Say why a column of numbers that is used may only identify rows; None if nothing says so.
+    """Return why a column of numbers that is used may only identify rows, or None.
 
     Examples
     --------

@@ -100,7 +100,7 @@ def settle_numbers(
 ) -> Settled:
     """Say how the numbers in the texts of a column are written, if it is a column of numbers.
 
-    `counts` says how many cells have each distinct text. `decimal` is the mark elsewhere in the
+    `counts` has the number of cells of each distinct text. `decimal` is the mark elsewhere in the
     table; the column itself is stronger evidence. Where semicolons separate the cells, commas may
     well be decimal.
 

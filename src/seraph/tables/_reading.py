@@ -113,10 +113,12 @@ def settle(
         return _PLAIN, Settled(NumberFormat())
     if decimal != "," and _plain_numbers(column_text(column)) is not None:
         return _PLAIN, Settled(NumberFormat())
-    found = settle_numbers(text_counts(column), decimal, semicolons=semicolons)
-    if found.form is None:
-        return None, found
-    return Reading("numbers", found.form.mark, found.form.unit, found.words), found
+    settled_numbers = settle_numbers(text_counts(column), decimal, semicolons=semicolons)
+    if settled_numbers.form is None:
+        return None, settled_numbers
+    return Reading(
+        "numbers", settled_numbers.form.mark, settled_numbers.form.unit, settled_numbers.words
+    ), settled_numbers
 
 
 def read_numbers(cells: Iterable[Any], *, decimal: str | None = None) -> FloatArray | None:
@@ -251,7 +253,7 @@ def _category(text: str) -> str:
 def text_counts(column: Any, *, unknown: bool = False) -> dict[str, int]:
     """Return the distinct texts of a column and how many cells have each, without missing ones.
 
-    `unknown` says whether words for something unknown are among them.
+    `unknown` includes words for something unknown.
     """
     import pyarrow.compute as pc
 
@@ -295,14 +297,14 @@ def without_values(column: Any, values: Collection[Any]) -> Any:
     if is_numeric(column.type) and not pa.types.is_boolean(column.type):
         numbers = [NumberFormat().value(cell_text(value)) for value in values]
         known = pa.array([n for n in numbers if n is not None], type=pa.float64())
-        found = pc.is_in(pc.cast(column, pa.float64(), safe=False), value_set=known)
+        is_missing_value = pc.is_in(pc.cast(column, pa.float64(), safe=False), value_set=known)
     else:
         text, words = pc.cast(column_text(column), pa.string()), {*map(cell_text, values)}
         known = {NumberFormat().value(word) for word in words} - {None}
         meant = [t for t in pc.unique(text).to_pylist() if t in words or
                  (t and known and NumberFormat().value(t) in known)]  # fmt: skip
-        found = pc.is_in(text, value_set=pa.array(meant, type=pa.string()))
-    return pc.if_else(found, pa.scalar(None, type=column.type), column)
+        is_missing_value = pc.is_in(text, value_set=pa.array(meant, type=pa.string()))
+    return pc.if_else(is_missing_value, pa.scalar(None, type=column.type), column)
 
 
 def is_text(kind: Any) -> bool:

@@ -70,7 +70,7 @@ class AnswerFile:
 
     `ids` are the names of the rows, by which answers find them again; `contents` returns the
     digest of a row, and `n_first` is the number of rows of the first of two tables (`RowNames`).
-    `by_id` says whether the user gave the ids: then a few rows may have changed since. The
+    `by_id` is whether the user gave the ids: then a few rows may have changed since. The
     `answers` are in the order of the file; of several about the same rows, the last. A file of
     something else, about rows that are not there, or about another table is refused with a
     ValueError.
@@ -152,7 +152,7 @@ class AnswerFile:
         wanted = self._form.header
         if tuple(header) != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
-        found: dict[tuple[int, ...], Answer] = {}
+        answers: dict[tuple[int, ...], Answer] = {}
         changed: dict[int, bool] = {}
         lost: list[int] = []
         for number, line in enumerate(lines):
@@ -166,8 +166,8 @@ class AnswerFile:
             except ValueError as error:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
             changed |= self._names.changed(rows, cells["content"])
-            found.pop(answer.rows, None)  # the last one is at the end
-            found[answer.rows] = answer
+            answers.pop(answer.rows, None)  # the last one is at the end
+            answers[answer.rows] = answer
         if lost:
             raise ValueError(
                 f"{self.path} has answers about other rows: {len(lost)} of {len(lines)} name rows "
@@ -175,7 +175,7 @@ class AnswerFile:
                 "they are about, or choose another file with -o."
             )
         self._check_unchanged(changed)
-        self.answers = list(found.values())
+        self.answers = list(answers.values())
 
     def _answer(self, rows: Sequence[int], cells: Mapping[str, str]) -> Answer:
         """Return the answer in a line."""
@@ -194,7 +194,7 @@ class AnswerFile:
                 f"{self.path} has answers about another table: {len(others)} of the "
                 f"{len(changed)} rows that they are about have other cells here, "
                 f"{self._names.ids[others[0]]!r} first. Pass the table that they are about"
-                f"{order}, or choose another file with -o. If these are the same things with "
+                f"{order}, or choose another file with -o. If these are the same rows with "
                 f"other cells, remove the column 'content' from {self.path}."
             )
 

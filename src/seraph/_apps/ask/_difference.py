@@ -34,9 +34,9 @@ def auc_difference(
 ) -> tuple[float, float, float]:
     """Return by how much the AUC of the learned distance is larger, and its 95 % interval.
 
-    `learned` and `euclidean` are the distances of the pairs of the test, `same` says which of them
+    `learned` and `euclidean` are the distances of the pairs of the test, `same` marks those that
     are the same, and `weights` are 1 over the chance with which each was sampled. `population`
-    has both distances of many random pairs. The test tells as much as `n_independent` equally
+    has both distances of many random pairs. The test is worth `n_independent` equally
     weighted pairs that share no answer.
     """
     w, n = weights / weights.sum(), len(same)

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from ._arrays import Array
 from ._difference import auc_difference
 
-# Answers of each kind that the test needs before it says anything.
+# Answers of each kind that the test needs before its result is shown.
 FEWEST = 3
 # Answers over which the distance must have changed little.
 WINDOW = 20
@@ -92,7 +92,7 @@ def compare(
     """Return the AUCs of two distances on test pairs, and their difference.
 
     The interval of an AUC is Newcombe's; the difference comes from the answers and from the
-    distances of all pairs (`auc_difference`, which says what the arguments are). If the pairs come
+    distances of all pairs (`auc_difference` describes the arguments). If the pairs come
     from `n_answers` about single rows, they tell less than as many answers about pairs. None if
     there are fewer than `FEWEST` pairs of a kind.
     """
@@ -156,7 +156,7 @@ def steadiness(before: Array, after: Array) -> float:
 
 @dataclass(frozen=True)
 class Advice:
-    """What to do next; `stop` says whether this is a good moment to stop."""
+    """What to do next; `stop` is whether this is a good moment to stop."""
 
     text: str
     stop: bool = False
@@ -174,7 +174,7 @@ def advice(
 
     `change` is the rank correlation of today's distances with those of `WINDOW` answers ago;
     `tests` and `kinds` are the numbers of pairs in the test, and in all, that are the same and
-    that are different; `left` says whether there is anything left to ask.
+    that are different; `left` is whether there is anything left to ask.
     """
     if not left:
         verdict = f" {now.sentence()}" if now else ""
@@ -186,7 +186,7 @@ def advice(
         return Advice(f"Learning starts once two rows are called {missing}.")
     if now is None:
         if min(tests) >= FEWEST:  # the next refit judges
-            return Advice("After a few more answers the page says how good the distance is.")
+            return Advice("After a few more answers the page shows how good the distance is.")
         noun = "pair" if sum(tests) == 1 else "pairs"
         return Advice(
             f"The answers of the test make {sum(tests)} {noun} so far, {tests[0]} of them the "

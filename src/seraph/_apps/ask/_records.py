@@ -94,18 +94,18 @@ class RecordLearning:
         """How many duplicates there are, and how many of them are found; "" before that."""
         if not self._past:
             return ""
-        found = self._past[-1][1]
+        last = self._past[-1][1]
         return (
-            f"{self._counts()} Precision {_range(found.precision)}: the share of the found pairs "
-            f"that is right. Recall {_range(found.recall)}: the share of the duplicates among "
+            f"{self._counts()} Precision {_range(last.precision)}: the share of the found pairs "
+            f"that is right. Recall {_range(last.recall)}: the share of the duplicates among "
             "similar records that is found."
         )
 
     def _counts(self) -> str:
-        found = self._past[-1][1]
+        last = self._past[-1][1]
         return (
-            f"{len(found.pairs):,} pairs of duplicates found, in {found.n_groups:,} groups. About "
-            f"{found.n_same[0]:,.0f} of the {found.n_candidates:,} pairs of similar records are "
+            f"{len(last.pairs):,} pairs of duplicates found, in {last.n_groups:,} groups. About "
+            f"{last.n_same[0]:,.0f} of the {last.n_candidates:,} pairs of similar records are "
             "duplicates."
         )
 
@@ -113,9 +113,9 @@ class RecordLearning:
         """Return the verdict as plain values."""
         if not self._past:
             return {"duplicates": None, "precision": None, "recall": None}
-        found = self._past[-1][1]
-        figures = {"precision": _figure(found.precision), "recall": _figure(found.recall)}
-        return {"duplicates": len(found.pairs), **figures}
+        last = self._past[-1][1]
+        figures = {"precision": _figure(last.precision), "recall": _figure(last.recall)}
+        return {"duplicates": len(last.pairs), **figures}
 
     def refit(self, answers: Sequence[Answer]) -> bool:
         """Find the duplicates; return whether there are answers of both kinds."""
@@ -123,8 +123,8 @@ class RecordLearning:
         if same.all() or not same.any():
             return False
         n = sum(answer.value is not None for answer in answers)
-        found = self._records.finder.find(pairs, same)
-        self._past = [*(past for past in self._past if past[0] < n), (n, found)]
+        duplicates = self._records.finder.find(pairs, same)
+        self._past = [*(past for past in self._past if past[0] < n), (n, duplicates)]
         return True
 
     def odd(self, answers: Sequence[Answer]) -> list[tuple[int, ...]]:

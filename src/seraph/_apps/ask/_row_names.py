@@ -17,7 +17,7 @@ Contents = Callable[[int], str]
 class RowNames:
     """How answers find their rows again: by id, or by number if they have no ids.
 
-    `contents` returns the `digest` of a row, which tells whether it is still the same. If there
+    `contents` returns the `digest` of a row, by which a changed row is noticed. If there
     are two tables, which may share ids, `n_first` is the number of rows of the first; an answer
     then names a row of each.
 
@@ -58,7 +58,7 @@ class RowNames:
     def changed(self, rows: Sequence[int], content: str) -> dict[int, bool]:
         """Return for each row of an answer whether it holds something else than it did then.
 
-        An answer without digests says nothing about that.
+        An answer without digests cannot be checked.
         """
         digests = content.split(" ")
         if self._contents is None or len(digests) != len(rows):

@@ -159,6 +159,6 @@ def _check_rows(
             f"{answers.path} has answers about another table: {len(others)} of the "
             f"{len(changed)} rows that they are about have other cells in "
             f"{' or '.join(str(table.path) for table in tables)}, row {others[0]} first. Give the "
-            f"table that they are about{order}. If these are the same things with other cells, "
+            f"table that they are about{order}. If these are the same rows with other cells, "
             "remove the column 'content'."
         )

@@ -42,13 +42,15 @@ def row_contents(tables: Sequence[InputTable], rows: Sequence[int]) -> list[str]
     from ..ask._row_names import digest
 
     numbers, start = np.asarray(rows, dtype=np.intp), 0
-    found = np.empty(len(numbers), dtype=object)
+    digests = np.empty(len(numbers), dtype=object)
     for table in tables:
-        own = (numbers >= start) & (numbers < start + table.n_rows)
-        if own.any():
-            found[own] = [*map(digest, _rows_as_bytes(table.take(numbers[own] - start)))]
+        in_table = (numbers >= start) & (numbers < start + table.n_rows)
+        if in_table.any():
+            digests[in_table] = [
+                *map(digest, _rows_as_bytes(table.take(numbers[in_table] - start)))
+            ]
         start += table.n_rows
-    return found.tolist()
+    return digests.tolist()
 
 
 def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:

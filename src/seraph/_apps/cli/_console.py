@@ -95,8 +95,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 def _check_inputs(arguments: Mapping[str, Any]) -> None:
     """Refuse a file that does not exist, before what takes seconds to import."""
     for name in ("model", "data", "pairs", "reference"):
-        given = arguments.get(name)
-        for path in given if isinstance(given, list) else [given]:
+        paths = arguments.get(name)
+        for path in paths if isinstance(paths, list) else [paths]:
             if path is not None and not path.exists():
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
 
@@ -138,7 +138,7 @@ def phrase(said: Exception | Warning) -> str:
 def notes(*, fresh: bool = False) -> Iterator[None]:
     """Print the warnings of what runs within as notes: before its results, or at its end.
 
-    A command that fails says why, and no more. A `fresh` command prints its results, too.
+    A command that fails prints why, and no more. A `fresh` command prints its results, too.
     """
     if fresh:
         _output.json = _output.quiet = _output.table = False

@@ -142,14 +142,14 @@ def duplicates(request: DuplicatesRequest) -> None:
         if request.ask is not None:
             asked = finder.questions(request.n, *answers)
         else:
-            found = finder.find(
+            duplicates = finder.find(
                 *answers, precision=request.precision, one_to_one=request.one_to_one
             )
     if request.ask is not None:
         _write_questions(request.ask, asked, records)
         return
-    _write_found(found, records, request)
-    _summarize(found, records, *answers)
+    _write_found(duplicates, records, request)
+    _summarize(duplicates, records, *answers)
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ class _Records:
         }
 
     def contents(self, pairs: Array) -> list[str]:
-        """Return what tells whether the rows of pairs are still the same, as `seraph ask` does."""
+        """Return the digests by which changed rows are noticed, as `seraph ask` does."""
         from ._ask_rows import row_contents
 
         digests = row_contents(self.tables, (pairs + self.offsets).ravel().tolist())

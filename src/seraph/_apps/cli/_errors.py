@@ -92,7 +92,7 @@ def compare_two(first: Score, second: Score, noun: str) -> str:
 class Check:
     """Errors of a learner beside the Euclidean distance and a constant guess, in this order.
 
-    `noun` says what was held out, "labels" or "pairs"; the held-out labels are most probable under
+    `noun` is what was held out, "labels" or "pairs"; the held-out labels are most probable under
     the class probabilities to the power `sharpness`.
     """
 

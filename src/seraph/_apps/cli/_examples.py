@@ -141,18 +141,18 @@ def _check_quantity(path: Path, label: str | None, known: Sequence[str]) -> None
     codes = is_whole and np.ptp(numbers) + 1.0 <= _GAPS * n
     if codes or n < _MANY or (is_whole and n < _SHARE * len(known)):
         return
-    found = f"{n} different numbers in {len(known)} labels"
+    distinct = f"{n} different numbers in {len(known)} labels"
     classes = (
         "make a column with a few classes of it (low, middle, high), and name it with --label"
     )
     if label is not None and not (is_whole and n < _MOST * len(known)):
         raise ValueError(
-            f"{path}: {label!r} has {found}, so it measures a quantity and names no classes: "
+            f"{path}: {label!r} has {distinct}, so it measures a quantity and names no classes: "
             f"{classes}; or learn a distance for the quantity itself, in Python, by "
             "seraph.classic.MLKR. (If they are names, begin each with a letter.)"
         )
     warnings.warn(
-        f"{label or 'y'} has {found}, and each becomes a class of its own. If they measure a "
+        f"{label or 'y'} has {distinct}, and each becomes a class of its own. If they measure a "
         f"quantity, {classes}.",
         stacklevel=2,
     )

@@ -1,4 +1,4 @@
-"""The command ``fit``: learn a model from a table and a few labels, and say how good it is."""
+"""The command ``fit``: learn a model from a table and a few labels, and check how good it is."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @command
 def fit(request: FitRequest) -> None:
-    """Learn a distance from a table with a few labels or marked pairs, and say how good it is.
+    """Learn a distance from a table with a few labels or marked pairs, and check how good it is.
 
     All columns are features, except the label, the id, and those you drop. Text with few distinct
     values becomes categories, dates become days, missing numbers the median; other text, ids and
-    constant columns are left out. A table says so, with the options that change it. Rows without a
-    label are used too. Marked pairs with ids find their rows by id.
+    constant columns are left out. A table lists them, and the options that change it. Rows without
+    a label are used too. Marked pairs with ids find their rows by id.
 
     Example: seraph fit data.csv --label class -o model.skops --report report.html
 

@@ -87,7 +87,7 @@ class SavedModel:
         return None if names is None else [str(name) for name in names]
 
     def read_table(self, path: Path, **options: Any) -> InputTable:
-        """Read a table; the encoding is that of the training table if it is no UTF-8."""
+        """Read a table; the encoding is that of the training table if it is not UTF-8."""
         from ._tables import read_table
 
         return read_table(path, other_encoding=self.learned_from.get("encoding"), **options)

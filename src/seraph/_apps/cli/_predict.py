@@ -126,23 +126,23 @@ def _classified(
     shares = MetricClassifier(FunctionTransformer()).fit(seen, target).predict_proba(new)
     shares **= fitted.sharpness or 1.0
     shares /= shares.sum(axis=1, keepdims=True)
-    given = np.zeros(table.n_rows, dtype=bool)
+    has_label = np.zeros(table.n_rows, dtype=bool)
     if source is table:
-        given = known
+        has_label = known
         shares[known] = np.eye(len(classes))[codes]
     names = np.array(_names(source, id_column), dtype=object)[known]
     labeled = [f"{name} ({label}" for name, label in zip(names, classes[codes], strict=True)]
     nearest = []
-    for is_given, far in zip(given, cdist(new, seen[known]), strict=True):
+    for is_labeled, far in zip(has_label, cdist(new, seen[known]), strict=True):
         order = far.argsort(kind="stable")
-        others = order[(far[order] > 0.0) | ~is_given][:_NEAREST]
+        others = order[(far[order] > 0.0) | ~is_labeled][:_NEAREST]
         nearest.append("; ".join(f"{labeled[k]}, {far[k]:.3g})" for k in others))
     return pd.DataFrame(
         {
             "name": _names(table, id_column),
             "class": classes[shares.argmax(axis=1)],
             "probability": shares.max(axis=1).round(4),
-            "given": given,
+            "given": has_label,
             "nearest": nearest,
         }
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Columns to list by name, in a table and in a note; the rest are counted.
 _LISTED, _NAMED = 60, 5
 _SUSPECT = "numbers, perhaps ids: "
-# What `TablePreparer` says became of a column begins like one of these, in the order of the table
+# An entry of `TablePreparer.columns_` begins like one of these, in the order of the table
 # that is printed; then the option that changes it.
 _WAYS = {
     _SUSPECT: "--drop {}",
@@ -40,7 +40,7 @@ _WAYS = {
 def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], FloatArray]:
     """Return the fitted steps before the learner, and the points that it learns from.
 
-    The request says what to do with the columns of the table.
+    The request is what to do with the columns of the table.
     """
     import numpy as np
     from sklearn.pipeline import Pipeline

@@ -28,7 +28,7 @@ _LISTED, _FEATURES = 8, 40
 class FitSummary:
     """A fitted model, the points as its learner saw them, the examples, and its check.
 
-    `skipped` says why there is no check, if there is none.
+    `skipped` is why there is no check, if there is none.
     """
 
     model: Any

@@ -16,7 +16,7 @@ from .rca import RCA, RCA_Supervised
 from .scml import SCML, SCML_Supervised
 from .sdml import SDML, SDML_Supervised
 
-# Of the metric-learn that this stands in for: scripts compare it.
+# The version of metric-learn that this replaces: scripts compare it.
 __version__ = "0.7.0"
 
 __all__ = [

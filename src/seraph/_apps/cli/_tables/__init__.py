@@ -1,4 +1,4 @@
-"""Read and write tables; refuse what cannot be read with a message that says how to fix it.
+"""Read and write tables; refuse what cannot be read with a message on how to fix it.
 
 Rows are numbered from 0. Reading does not guess what a column is for; the command says so when
 it asks for one::

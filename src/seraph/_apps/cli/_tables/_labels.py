@@ -60,19 +60,19 @@ def unknown_labels(table: InputTable, name: str | None) -> list[str]:
     if name is None or table.names is None:
         return []
     counts = Counter(map(cell_text, table.cells(name).to_pylist()))
-    found = [
+    words = [
         text
         for text in counts
         if not is_missing(text)
         and is_missing(text, unknown=True)
         and text.casefold() not in _MAY_BE_CLASSES
     ]
-    if found:
-        n = sum(counts[text] for text in found)
+    if words:
+        n = sum(counts[text] for text in words)
         warnings.warn(
             f"{table.path}: {n} {'row has' if n == 1 else 'rows have'} "
-            f"{' or '.join(map(repr, found))} as {name}, which is read as no label. If it is a "
+            f"{' or '.join(map(repr, words))} as {name}, which is read as no label. If it is a "
             'class, say what else means no label (--unlabeled "" for empty cells alone).',
             stacklevel=2,
         )
-    return found
+    return words

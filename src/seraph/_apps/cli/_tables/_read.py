@@ -122,7 +122,7 @@ def _named(columns: Sequence[tuple[str, Any]]) -> tuple[dict[str, Any], dict[str
 
 
 def _decoded(data: bytes, encoding: str | None, other: str | None, path: Path) -> tuple[str, str]:
-    """Return a text table and its encoding; a note says if this is a guess.
+    """Return a text table and its encoding; a note is given if this is a guess.
 
     `other` is the encoding of a table like it; without one, what Windows uses in Western Europe.
     """
