@@ -7,8 +7,8 @@ AUC of new pairs over the distance before learning, against the number of answer
 alike. The four sets are wines, tumors, images of digits, and texts: the descriptions of scipy's
 functions, embedded by TF-IDF and SVD, where "the same" means the same module.
 
-Fifty answers bring half to four fifths of what 400 bring. On your own data, ``seraph ask`` and
-``seraph fit`` say what the answers gained so far, and whether it is more than chance.
+On your own data, ``seraph ask`` and ``seraph fit`` show what the answers gained so far, and
+whether it is more than chance.
 """
 
 from importlib import import_module

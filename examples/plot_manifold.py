@@ -12,8 +12,7 @@ the labels.
 
 With a linear map this helps against noisy features, which move neighbors apart. It helps most with
 a kernel, whose map can follow the graph around its bends: from six labels the graph carries the
-classes along the moons. This is a typical sample; over samples 0 to 19 the mean error is 15.5 %
-without the graph and 5.3 % with it.
+classes along the moons.
 """
 
 import matplotlib.pyplot as plt

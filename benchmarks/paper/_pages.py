@@ -82,7 +82,7 @@ def short(results: ErrorTable) -> str:
             ours[1] += f", {METHODS[rival][0]}"
             mean, spread = cells["hyper"].published
             rows.append([task, *ours, f"{mean:.1f} ± {spread:.1f}"])
-    return table([*header, "the paper's *hyper*"], rows)
+    return table(header, rows)
 
 
 def show(cell) -> str:

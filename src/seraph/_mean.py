@@ -76,8 +76,8 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
     Notes
     -----
     A learner of full rank, such as LRML, has a square factor. With m features and k such learners,
-    the mean takes ``O(k m**2)`` memory and ``O(k m**3)`` time: for m = 3,000 and k = 2, 1 GB and a
-    minute on one core. Reduce more features first, for example with PCA.
+    the mean takes ``O(k m**2)`` memory and ``O(k m**3)`` time. Reduce more features first, for
+    example with PCA.
 
     Examples
     --------

@@ -72,12 +72,12 @@ class SERAPH(MahalanobisLearner):
         `manifold`. A weight of (labeled pairs) / (edges) makes the graph count as much as the
         labels.
     solver : {"auto", "low-rank", "spg", "projected-gradient", "em"}, default="auto"
-        "low-rank" runs L-BFGS on a low-rank factor of the metric and checks a certificate;
-        "spg" runs spectral projected gradients; "projected-gradient" follows the paper's step
-        rule, which seldom converges, to reproduce its figures. "auto" is "low-rank", the
-        fastest at every size we tried. These maximize the objective above, (7) in the paper.
-        "em" runs the paper's EM-like scheme (9)-(11), with "low-rank" for its M-steps. Its fixed
-        point does not maximize (7): it weighs the unlabeled pairs less, by a factor of about mu.
+        "low-rank" runs L-BFGS on a low-rank factor of the metric and checks a certificate; "spg"
+        runs spectral projected gradients; "projected-gradient" follows the paper's step rule, to
+        reproduce its figures. "auto" is "low-rank". These maximize the objective above, (7) in the
+        paper. "em" runs the paper's EM-like scheme (9)-(11), with "low-rank" for its M-steps. Its
+        fixed point does not maximize (7): it weighs the unlabeled pairs less, by a factor of about
+        mu.
     n_components : int, optional
         Largest rank of the metric; for "low-rank" and "em".
     max_iter : int, default=200

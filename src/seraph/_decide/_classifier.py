@@ -59,8 +59,7 @@ class MetricClassifier(
         Classifier in the learned space. "vote": each labeled row votes for its class, with the
         weight ``exp(-d**2 / width_)``; the width maximizes the leave-one-out likelihood. "linear":
         logistic regression, with a mean variance of the rows of one. "mean": the mean of these two
-        probabilities, with the lowest errors and Brier scores on the data sets for choosing
-        (:doc:`/evidence`). "nearest": the class of the nearest labeled row.
+        probabilities. "nearest": the class of the nearest labeled row.
 
     Attributes
     ----------

@@ -35,9 +35,8 @@ def query_pairs(
     """Choose pairs of rows of `X` to ask an expert about next; no row is in two of them.
 
     The model is least sure of these pairs: their distances are nearest to the threshold. They gain
-    little over random ones, and nothing where only pairs are known; if you can ask for classes,
-    use :func:`seraph.query_rows`. Above 2,000 rows (or four times `n`), the search covers evenly
-    spaced ones.
+    little over random ones; if you can ask for classes, use :func:`seraph.query_rows`. Above 2,000
+    rows (or four times `n`), the search covers evenly spaced ones.
 
     Parameters
     ----------
@@ -111,7 +110,7 @@ def query_rows(
     They are typical rows from regions of the learned space without a label, as in TypiClust:
     k-means makes as many clusters as there are labeled and wanted rows, and each of the largest
     clusters without a label gives the row whose neighbors are nearest. With few labels, such rows
-    teach more than those that the model is least sure of.
+    teach more than random ones.
 
     Parameters
     ----------

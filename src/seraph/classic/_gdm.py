@@ -40,7 +40,7 @@ class GDM(ClassicLearner):
     The problem is concave. It is solved to a certified gap, not by the alternating projections
     of the paper: in coordinates where the constraint is ``tr A <= 1``, on a narrow factor of the
     metric, by power iterations if `tol` is not small, and by L-BFGS. The solution has a very low
-    rank, in which nearest neighbors are often wrong, so `ridge` spreads it over more directions.
+    rank, so `ridge` spreads it over more directions.
     Points that are in no labeled pair are not used.
 
     Parameters
@@ -61,13 +61,12 @@ class GDM(ClassicLearner):
         Which labeled pairs to use for the objective (the constraint has all). None means all of
         them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" takes a sample of the
         pairs above 64 labeled rows, always the same: those of each row with about 8 others
-        for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
-        nearest neighbors are as good. Marked pairs are all used.
+        for each class (192 at most, or more if similar pairs are rare). Time grows with n.
+        Marked pairs are all used.
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=0.01
-        Stop at this ``optimality_gap_``. A smaller one takes longer and does not improve nearest
-        neighbors.
+        Stop at this ``optimality_gap_``. A smaller one takes longer.
 
     Attributes
     ----------
@@ -87,8 +86,8 @@ class GDM(ClassicLearner):
     Notes
     -----
     ``GDM(ridge=1e-6, n_constraints=None, tol=1e-4)`` is the paper's form; the ridge, the sample
-    of pairs and the early stop of the default are ours. For nearest neighbors a Euclidean part
-    helps: ``MeanMetric([("gdm", GDM()), ("plain", Euclidean())], weights=[4, 1])``.
+    of pairs and the early stop of the default are ours. To add a Euclidean part:
+    ``MeanMetric([("gdm", GDM()), ("plain", Euclidean())], weights=[4, 1])``.
 
     References
     ----------

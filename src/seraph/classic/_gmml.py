@@ -35,8 +35,8 @@ class GMML(ClassicLearner):
         dissimilar ones).
     ridge : float, default=1.0
         What to add to the diagonals of S and D, as a multiple of their mean variance. With few
-        pairs, the scatter in most directions is little more than noise, and 1 was good on tables
-        and on embeddings alike. 0 is the paper's plain form, for more pairs than features.
+        pairs, the scatter in most directions is little more than noise. 0 is the paper's plain
+        form, for more pairs than features.
 
     Attributes
     ----------

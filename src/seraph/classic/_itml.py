@@ -78,13 +78,13 @@ class ITML(ClassicLearner):
         Number of labeled pairs to use, sampled at random. None means all of them: with n labeled
         rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" takes a sample of the
         pairs above 64 labeled rows, always the same: those of each row with about 8 others
-        for each class (192 at most, or more if similar pairs are rare). Time grows with n, and
-        nearest neighbors are as good. Marked pairs are all used.
+        for each class (192 at most, or more if similar pairs are rare). Time grows with n.
+        Marked pairs are all used.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=0.3
-        Stop at this ``optimality_gap_``. The default stops early, which is as good for nearest
-        neighbors; 0.01 and less go to the minimum.
+        Stop at this ``optimality_gap_``. The default stops early; 0.01 and less go to the
+        minimum.
     random_state : int, RandomState instance or None, default=None
         Seed for sampling the pairs if `n_constraints` is set. Nothing else is random.
 

@@ -42,9 +42,8 @@ class LMNN(ClassLabelLearner):
     scaling: a common factor on X does not change the learned distances. The scales of the
     features relative to each other do matter, through the targets.
 
-    The minimum overfits, and with few labels it is often worse than the Euclidean distance.
-    So `tol` is large by default: it stops early, closer to the Euclidean metric, and takes a
-    tenth of the time. A small one (0.01) goes to the minimum.
+    `tol` is large by default: the fit stops early, closer to the Euclidean metric. A small one
+    (0.01) goes to the minimum.
 
     Parameters
     ----------

@@ -65,8 +65,8 @@ class LRML(ClassicLearner):
     directions in which the points do not vary, the metric is the Euclidean one. Pairs of one kind
     are enough; the other has no say then.
 
-    The paper weighs sums over pairs, so that the best weights depend on their numbers. In units
-    of their traces, one choice served from 20 labels to 100 marked pairs.
+    The paper weights sums over pairs, so the best weights depend on their numbers. Here they are
+    in units of the traces.
 
     References
     ----------

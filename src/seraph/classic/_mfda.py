@@ -84,8 +84,7 @@ class MFDA(ClassicLearner):
     The ratio and the automatic `alpha` are the paper's; half of the dimensions by default, the
     ridge of the weights, and the rule for zero denominators are ours. The fewer the columns, the
     larger the ratio: choose their number by its use, for example in a grid search. With as many
-    as features the metric is the Euclidean one; with one fewer than there are classes it loses
-    much of what separates many classes. Half of the dimensions avoids both.
+    as features the metric is the Euclidean one.
 
     References
     ----------

@@ -45,8 +45,7 @@ class SCML(ComparisonLearner):
               \left[1 + d_A^2(a, b) - d_A^2(a, c)\right]_+ + \beta \sum_k w_k.
 
     The second sum makes most weights zero. The problem is convex, and solved by L-BFGS, not by
-    stochastic steps. By default it stops early, a few percent above the minimum, which is as good
-    for neighbors and takes a fraction of the time; `optimality_gap_` bounds how far it can be.
+    stochastic steps. By default it stops early; `optimality_gap_` bounds how far from the minimum.
 
     Parameters
     ----------
