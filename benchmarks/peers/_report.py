@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from benchmarks._stamp import make_stamp
 from benchmarks.evidence import _data
 
 from ._methods import METHODS, OURS, THEIRS
@@ -194,7 +195,9 @@ def _bold(text, beyond):
 
 def page(records):
     """Return the table of the documentation."""
-    return "\n".join(summary(Results(records))) + "\n"
+    results = Results(records)
+    samplings = f"{results.samplings()} samplings of 40 labeled rows"
+    return "\n".join(summary(results)) + f"\n\n*{samplings}; {make_stamp()}.*\n"
 
 
 def write_section(path, text):
