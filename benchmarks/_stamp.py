@@ -62,5 +62,5 @@ def fill(page, name, blocks):
 
 def table(header, rows):
     """Return a Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines) + "\n"
+    head, *body = (f"| {' | '.join(map(str, line))} |" for line in [header, *rows])
+    return "\n".join([head, "|---" * len(header) + "|", *body]) + "\n"

@@ -154,7 +154,7 @@ def is_public(name: list[str]) -> bool:
     ids=lambda p: str(p.relative_to(ROOT)),
 )
 def test_an_application_imports_public_names_and_its_own_room(path):
-    """So it is an example of what users can build on the library (`records` also uses _utils)."""
+    """So it is an example of what users can build on the library."""
     own = {room_of(path)} | ({"_utils"} & MAY_IMPORT[room_of(path)])
     foreign = [name for name in imported_names(path) if name[1] not in own]
     private = [".".join(name) for name in foreign if not is_public(name)]

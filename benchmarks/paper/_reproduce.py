@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from benchmarks._stamp import make_stamp
 from seraph.persist import write_whole
 
 from ._data import ROWS, load_task
@@ -43,7 +44,7 @@ def reproduce(
     files: dict[str, str | bytes] = {}
     if "table1" in parts:
         sizes = table1({name: ROWS[name] for name in plan.tasks}, pair_counts(plan))
-        files["table1.md"] = to_markdown(sizes)
+        files["table1.md"] = f"{to_markdown(sizes)}\n*{make_stamp()}.*\n"
     records: list[Record] = []
     if "table2" in parts or "figure3" in parts:
         for record in run(plan, folder, jobs):
