@@ -44,9 +44,12 @@ def tree():
 
 
 def _git(*arguments):
-    done = subprocess.run(
-        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:  # git is not installed
+        return ""
     return done.stdout.strip()
 
 

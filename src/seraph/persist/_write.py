@@ -72,8 +72,9 @@ def write_whole(
             temporary.chmod(mode)  # the umask may have removed some of it
         temporary.replace(target)
     except BaseException as error:
-        if isinstance(error, OSError) and error.filename is None:
-            error.filename = str(path)  # a full disk, say: name the file that was to be written
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(temporary)):
+            # A full disk or a long name, say: name the file that was to be written.
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     return path
