@@ -24,18 +24,22 @@ def literal_scatters(X, y, k):
             if y[i] != y[j]:
                 between += gap / n / 2
                 continue
-            affinity = np.exp(-np.sum((X[i] - X[j]) ** 2) / (sigma[i] * sigma[j]))
+            width = sigma[i] * sigma[j]
+            affinity = np.exp(-np.sum((X[i] - X[j]) ** 2) / width) if width > 0.0 else 0.0
             size = np.sum(y == y[i])
             within += affinity / size * gap / 2
             between += affinity * (1 / n - 1 / size) * gap / 2
     return between, within
 
 
+@pytest.mark.parametrize("copies", [1, 5])
 @pytest.mark.parametrize("k", [1, 3, 50])
-def test_scatters_are_the_literal_ones(k):
+def test_scatters_are_the_literal_ones(k, copies):
     X, y = blobs(n=25)
     order = np.argsort(y, kind="stable")
-    X, y = X[order] - X.mean(axis=0), y[order]
+    X, y = X[order], y[order]
+    X[:copies] = X[0]
+    X -= X.mean(axis=0)
     for ours, theirs in zip(local_scatters(X, y, k), literal_scatters(X, y, k), strict=True):
         assert_allclose(ours, theirs, atol=1e-10)
 
