@@ -22,6 +22,7 @@ import os, pathlib, signal, sys
 from seraph.__main__ import main
 
 moment = sys.argv.pop(1)
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if in the background
 
 def strike(event, arguments):
     module, renamed = (event == "import" and arguments[0]), (event == "os.rename")
