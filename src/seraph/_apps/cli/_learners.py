@@ -19,6 +19,8 @@ def learners() -> dict[str, type]:
     --------
     >>> list(learners())[:2]
     ['meanmetric', 'seraph']
+    >>> "mlkr" in learners()  # it learns from numbers
+    False
     """
     by_name: dict[str, type] = {"meanmetric": MeanMetric, "seraph": SERAPH}
     for name in classic.__all__:
