@@ -21,7 +21,6 @@ SCRIPTS = {
     "duplicates_scale": ["300", "FOLDER"],
     "evidence": ["run", "--sets", "iris", "--jobs", "1", "--log", "FOLDER/log.csv"],
     "paper": ["table2", "--samplings", "2", "--tasks", "iris", "--out", "FOLDER"],
-    "questions": ["1"],
     "speed": [],
 }
 # Ends the script with 0 after a second of its own processor time, or after ten by the clock, in

@@ -25,8 +25,10 @@ moment = sys.argv.pop(1)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if in the background
 
 def strike(event, arguments):
+    global moment
     module, renamed = (event == "import" and arguments[0]), (event == "os.rename")
-    if moment == module or (moment == "writing" and renamed):
+    if moment and (moment == module or (moment == "writing" and renamed)):
+        moment = None  # once
         signal.raise_signal(signal.SIGINT)
 
 sys.addaudithook(strike)

@@ -234,7 +234,11 @@ def polars(case):
     import pyarrow as pa
 
     frame = pl.from_arrow(pa.Table.from_pandas(_frame(case), preserve_index=False))
-    check_refit(answers(case.refit(frame), frame), answers(case.refitted, case.rows), _exact(case))
+    expected, rows = case.refitted, case.rows
+    if isinstance(expected, PairClassifier) and isinstance(rows, pd.DataFrame):
+        rows = rows.to_numpy()  # without names of rows, which folds follow where there are some
+        expected = case.refit(rows)
+    check_refit(answers(case.refit(frame), frame), answers(expected, rows), _exact(case))
 
 
 @way

@@ -28,6 +28,7 @@ def as_frame(X: Any, other: Any = None) -> Any:
     if isinstance(X, Mapping):
         frame = pd.DataFrame({name: np.asarray(column) for name, column in X.items()})
     else:
+        X = X.compute() if type(X).__module__.startswith("dask") else X
         frame = X.to_pandas() if hasattr(X, "to_pandas") else X
     if not isinstance(frame, pd.DataFrame) or frame.size == 0:
         raise ValueError(
