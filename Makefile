@@ -55,7 +55,7 @@ test-oldest:
 	.venv-oldest/bin/python tools/lower_bounds.py > .venv-oldest/bounds.txt
 	.venv-oldest/bin/python -m pip install -qq -e ".[all,torch]" --group test \
 		-c .venv-oldest/bounds.txt -c constraints/held.txt
-	SERAPH_STRICT=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) -m "not slow"
+	SERAPH_STRICT=1 OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(JOBS) --dist=loadfile -m "not slow"
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -212,7 +212,7 @@ def test_a_learner_of_numbers_is_refused():
 
 def test_a_quantity_is_noticed_in_the_words_of_scikit_learn(rng):
     X, y = rng.normal(size=(60, 2)), 3 * np.arange(60)
-    with pytest.warns(UserWarning, match="could represent a regression problem"):
+    with pytest.warns(UserWarning, match="unique classes is greater than 50%"):
         MetricClassifier(Euclidean()).fit(X, y)
 
 

@@ -15,7 +15,6 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
@@ -181,7 +180,6 @@ UNTRUSTED = {
     "builtins.len": KernelSERAPH(kernel_params={"f": len}),
     "builtins.print": SERAPH(callback=print),
     "builtins.abs": make_pipeline(FunctionTransformer(abs), SERAPH()),
-    "sklearn.tree._tree.Tree": RandomForestClassifier(2).fit([[0.0], [1.0]], [0, 1]),
     "MySERAPH": MySERAPH(),
 }
 

@@ -20,7 +20,7 @@ from seraph.tables import (
 )
 from seraph.tables._dates import date_features
 from seraph.tables._ids import sentinel
-from seraph.tables._reading import categories_of
+from seraph.tables._reading import categories_of, column_text, without_values
 
 NAN = np.nan
 
@@ -204,3 +204,12 @@ def test_columns_that_only_identify_rows_are_noticed(name, values, why):
 )
 def test_a_number_far_from_all_others_may_mean_a_missing_one(values, value):
     assert sentinel(np.array([*values, NAN], dtype=float)) == value
+
+
+def test_a_slice_of_a_column_of_text_is_read_as_the_column_is():
+    texts = [f"{k % 7} %" for k in range(40)]
+    column = pa.chunked_array([pa.array(["a header", *texts]).slice(1)])
+    for values, expected in (["9"], texts), (["3 %"], [None if t == "3 %" else t for t in texts]):
+        read = without_values(column, values)
+        assert read.to_pylist() == column_text(read).to_pylist() == expected
+        read.validate(full=True)

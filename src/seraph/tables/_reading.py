@@ -275,7 +275,7 @@ def column_text(column: Any) -> Any:
         return pa.chunked_array([pa.array(texts, type=pa.string())])
     column = pc.utf8_trim_whitespace(column)
     empty = pc.is_in(column, value_set=pa.array(MISSING, type=column.type))
-    return pc.if_else(empty, pa.scalar(None, type=column.type), column)
+    return _with_nulls(column, empty)
 
 
 def without_values(column: Any, values: Collection[Any]) -> Any:
@@ -304,7 +304,7 @@ def without_values(column: Any, values: Collection[Any]) -> Any:
         meant = [t for t in pc.unique(text).to_pylist() if t in words or
                  (t and known and NumberFormat().value(t) in known)]  # fmt: skip
         is_missing_value = pc.is_in(text, value_set=pa.array(meant, type=pa.string()))
-    return pc.if_else(is_missing_value, pa.scalar(None, type=column.type), column)
+    return _with_nulls(column, is_missing_value)
 
 
 def is_text(kind: Any) -> bool:
@@ -337,6 +337,16 @@ def _decoded(column: Any) -> Any:
 
     kind = column.type
     return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
+
+
+def _with_nulls(column: Any, missing: Any) -> Any:
+    """Return a column with null where `missing`.
+
+    (In slices of text, `if_else` of pyarrow 16 to 22 returns garbage.)
+    """
+    import pyarrow as pa
+
+    return column.take(pa.array(np.arange(len(column)), mask=np.asarray(missing)))
 
 
 def _may_be_days(column: Any) -> bool:
