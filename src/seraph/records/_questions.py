@@ -65,7 +65,13 @@ def open_questions(p: Array, n: int, rng: np.random.Generator) -> Array:
 
 
 def without_repeats(pairs: Array, n: int) -> Array:
-    """Take the first `n` pairs that share no row, then others if there are too few."""
+    """Take the first `n` pairs that share no row, then others if there are too few.
+
+    Examples
+    --------
+    >>> without_repeats(np.array([[0, 1], [1, 2], [2, 3]]), 3).tolist()
+    [[0, 1], [2, 3], [1, 2]]
+    """
     taken = np.array(list(islice(disjoint(pairs), n)), dtype=np.intp)
     is_spare = np.ones(len(pairs), dtype=bool)
     is_spare[taken] = False
