@@ -196,8 +196,8 @@ def _bold(text, beyond):
 def page(records):
     """Return the table of the documentation."""
     results = Results(records)
-    samplings = f"{results.samplings()} samplings of 40 labeled rows"
-    return "\n".join(summary(results)) + f"\n\n*{samplings}; {make_stamp()}.*\n"
+    stamp = f"*{results.samplings()} samplings; {make_stamp()}.*"
+    return "\n".join([*summary(results), "", stamp]) + "\n"
 
 
 def write_section(path, text):

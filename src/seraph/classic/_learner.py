@@ -165,7 +165,7 @@ class ClassicLearner(Learner, ABC):
         points : ndarray of shape (n_samples, n_features), float32 or float64
             All points; finite, but of any unit (see `remove_unit`).
         labels : PairLabels
-            Labels of their pairs. Marks are sure; their weights are not used, with a warning.
+            Labels of their pairs. Marks are sure; a warning says that weights are ignored.
 
         Returns
         -------
