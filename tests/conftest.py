@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits, load_wine
 # The same examples on every run; HYPOTHESIS_PROFILE=nightly looks at 20 times as many new ones.
 slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile(
-    "default", max_examples=20, derandomize=True, database=None, **slow_is_fine
+    "default", max_examples=10, derandomize=True, database=None, **slow_is_fine
 )
 settings.register_profile("nightly", max_examples=400, print_blob=True, **slow_is_fine)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import seraph
+from tests.helpers.quick import few
 
 pytest.importorskip("typer")
 
@@ -44,7 +45,9 @@ def test_importing_the_package_loads_three_modules_beside_the_standard_library()
     assert others <= set(sys.stdlib_module_names)  # which ones depends on the version of Python
 
 
-@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "words", few([["--help"], ["fit", "--help"], ["--version"]], ["fit", "--help"].__eq__)
+)
 def test_the_help_loads_nothing_heavy(words):
     code = (
         f"sys.argv = ['seraph', *{words!r}]\n"
@@ -58,11 +61,14 @@ def test_the_help_loads_nothing_heavy(words):
 
 @pytest.mark.parametrize(
     ("words", "heavy"),
-    [
-        (["fit", "missing.csv", "--label", "kind"], HEAVY),
-        (["fit", "t.csv", "--label", "nope"], HEAVY - {"numpy", "pandas", "pyarrow"}),
-        (["compare", "t.csv", "--label", "nope"], HEAVY - {"numpy", "pandas", "pyarrow"}),
-    ],
+    few(
+        [
+            (["fit", "missing.csv", "--label", "kind"], HEAVY),
+            (["fit", "t.csv", "--label", "nope"], HEAVY - {"numpy", "pandas", "pyarrow"}),
+            (["compare", "t.csv", "--label", "nope"], HEAVY - {"numpy", "pandas", "pyarrow"}),
+        ],
+        lambda case: case[0][:2] == ["fit", "t.csv"],
+    ),
 )
 def test_what_is_not_there_is_noticed_before_anything_heavy_is_loaded(
     tmp_path, monkeypatch, words, heavy
@@ -105,6 +111,7 @@ def test_every_name_can_be_imported_and_listed():
         from seraph import SERAF  # noqa: F401
 
 
+@pytest.mark.slow
 def test_a_class_names_its_public_package_however_it_was_reached():
     code = (
         "from seraph._seraph import SERAPH\n"

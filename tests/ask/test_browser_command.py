@@ -206,6 +206,7 @@ def test_classes_end_in_downloads_and_one_command_names_all_rows(tables, open_pa
     assert (named["class"] == np.array(["low", "middle", "high"])[y]).mean() > 0.8
 
 
+@pytest.mark.slow
 def test_the_report_fits_a_phone_and_is_dark_where_the_browser_is(photos, chromium, monkeypatch):
     monkeypatch.chdir(photos)
     pd.DataFrame({"i": [0, 1, 2, 0, 1], "j": [3, 4, 5, 1, 2], "similar": [1, 1, 1, 0, 0]}).to_csv(

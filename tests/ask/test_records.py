@@ -49,10 +49,10 @@ def test_no_question_is_a_test_and_every_pair_of_neighbors_is_asked_once(records
 
 def test_a_session_finds_what_the_finder_finds_and_says_how_good_that_is(tmp_path, records):
     with session(tmp_path / "answers.csv", PERSON, records=records) as opened:
-        answer_truly(opened, PERSON, 40)
+        answer_truly(opened, PERSON, 24)
         kinds = opened.state()["counts"]
         assert kinds["tests"] == 0
-        assert kinds["kinds"]["same"] >= 10
+        assert kinds["kinds"]["same"] >= 6
         learning = opened.state()["learning"]
         pairs, answers = records.answers(opened.file.answers)
         values = opened.learning.values()
@@ -71,7 +71,7 @@ def test_a_session_finds_what_the_finder_finds_and_says_how_good_that_is(tmp_pat
 def test_a_corrected_answer_is_not_asked_a_third_time(tmp_path, records):
     path = tmp_path / "answers.csv"
     with session(path, PERSON, records=records) as opened:
-        answer_truly(opened, PERSON, 30)
+        answer_truly(opened, PERSON, 20)
         assert opened.state()["learning"]["doubts"] == []
         i, j = next(answer.rows for answer in opened.file.answers if answer.value)
     text = path.read_text()

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.quick import few
-
 pytest.importorskip("pandas")
 
 ROOT = Path(__file__).parents[2]
@@ -39,8 +37,9 @@ runpy.run_module(name, run_name="__main__", alter_sys=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no such timer")
-@pytest.mark.parametrize("name", few(sorted(SCRIPTS), "paper".__eq__))
+@pytest.mark.parametrize("name", sorted(SCRIPTS))
 def test_a_script_runs_for_a_second(name, tmp_path):
     arguments = [argument.replace("FOLDER", str(tmp_path)) for argument in SCRIPTS[name]]
     # Some compare numbers of threads, which these settle.

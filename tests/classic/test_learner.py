@@ -14,6 +14,7 @@ from seraph import Marks, classic
 from seraph.classic import GDM, GMML, ITML, LDM, LFDA, LMNN, LSML, MFDA, MLKR, NCA, RCA, SCML, SDML
 from seraph.classic._learner import ClassicLearner, ClassLabelLearner
 from tests.helpers.blobs import blobs
+from tests.helpers.quick import few
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.arange(12) % 2
@@ -112,12 +113,15 @@ def odd_data():
     yield "classes of a point each", np.eye(3)[y] + 1e-9 * points[:, :3], y
 
 
-@pytest.mark.parametrize(
-    ("points", "y"), [case[1:] for case in odd_data()], ids=[case[0] for case in odd_data()]
-)
+ODD = {name: data for name, *data in odd_data()}
+SOON = ("more features than rows", "constant features", "repeated rows")
+
+
+@pytest.mark.parametrize("kind", few(ODD, SOON.__contains__))
 @each(SETTINGS)
 @pytest.mark.filterwarnings("ignore:The learned metric is zero", "ignore:SDML", "ignore:ITML has")
-def test_odd_data_give_a_finite_metric(learner, points, y):
+def test_odd_data_give_a_finite_metric(learner, kind):
+    points, y = ODD[kind]
     fitted = clone(learner).fit(points, y)
     assert np.isfinite(fitted.components_).all()
     assert np.isfinite(fitted.transform(points)).all()

@@ -10,7 +10,8 @@ from scipy.spatial.distance import pdist
 
 from seraph import classic
 from seraph.classic import LMNN
-from tests.helpers.strategies import examples, seeds, sound_cases
+from tests.helpers.quick import examples
+from tests.helpers.strategies import seeds, sound_cases
 from tests.helpers.trial import fitted
 
 LEARNERS = pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist
@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, Marks, constrained_agglomerative, constrained_k_means
 from seraph._clustering._constrained import _assign
+from tests.helpers.quick import examples
 
 BOTH = pytest.mark.parametrize("cluster", [constrained_k_means, constrained_agglomerative])
 
@@ -34,7 +35,7 @@ def marked(pairs, labels, n=40):
 
 
 @BOTH
-@settings(max_examples=20)
+@examples(2)
 @given(seed=st.integers(0, 10**6))
 def test_marks_that_can_be_kept_are_kept(cluster, seed):
     Z, y, pairs, marks = sample(seed)
@@ -146,7 +147,7 @@ def test_names_are_matched(cluster):
 
 
 @BOTH
-@settings(max_examples=10)
+@examples(4)
 @given(seed=st.integers(0, 10**6))
 def test_sure_marks_are_kept_whatever_unsure_marks_claim(cluster, seed):
     Z, _, pairs, sure = sample(seed)

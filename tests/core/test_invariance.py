@@ -13,7 +13,8 @@ from sklearn.base import clone
 
 from seraph import SERAPH, Marks
 from tests.helpers.em import em
-from tests.helpers.strategies import DISGUISES, ROW_FORMS, SIGN_FORMS, examples, seeds, sound_cases
+from tests.helpers.quick import examples
+from tests.helpers.strategies import DISGUISES, ROW_FORMS, SIGN_FORMS, seeds, sound_cases
 from tests.helpers.trial import fitted
 
 SETTINGS = st.sampled_from(

@@ -24,6 +24,7 @@ from seraph import (
     query_pairs,
 )
 from seraph.classic import GMML, Euclidean
+from tests.helpers.quick import few
 
 WINE, Y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(WINE)
@@ -92,8 +93,8 @@ def labeled_points(seed=0):
 
 
 @pytest.mark.filterwarnings("ignore:predict calls no pair alike", "ignore:The learned distance")
-@pytest.mark.parametrize("base_rate", [None, 0.001, 0.1, 0.8])
-@pytest.mark.parametrize("known", ["marks", "classes", *range(6)])
+@pytest.mark.parametrize("base_rate", few([None, 0.001, 0.1, 0.8], (None, 0.001).__contains__))
+@pytest.mark.parametrize("known", few(["marks", "classes", *range(6)], ("marks", 0).__contains__))
 def test_decisions_agree_with_probabilities_and_identical_points_are_alike(known, base_rate):
     points, y, pairs = labeled_points()
     model = PairClassifier(SERAPH(), cv=3, base_rate=base_rate)
@@ -114,7 +115,7 @@ def test_decisions_agree_with_probabilities_and_identical_points_are_alike(known
 def test_what_cannot_be_decided_is_said():
     points, y, pairs = labeled_points()
     model = PairClassifier(Euclidean(), cv=3)
-    for seed in range(10):  # random marks
+    for seed in range(3):  # random marks
         marks = Marks(pairs, np.random.default_rng(seed).permutation(np.arange(30) < 10), rows=60)
         with pytest.warns(UserWarning, match=r"better than chance would.* AUC is 0\.\d"):
             model.fit(points, marks=marks)
@@ -123,7 +124,9 @@ def test_what_cannot_be_decided_is_said():
         model.set_params(base_rate=1e-4).fit(points, marks=marks)
 
 
-@pytest.mark.parametrize("known", ["marks by name", "marks by number", "classes"])
+@pytest.mark.parametrize(
+    "known", few(["marks by name", "marks by number", "classes"], "marks by name".__eq__)
+)
 def test_a_shuffled_table_gives_the_same_decisions(known):
     names = np.array([f"bottle {k}" for k in range(120)])
     frame = pd.DataFrame(POINTS, index=names)

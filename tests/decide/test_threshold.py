@@ -95,6 +95,7 @@ def test_pairs_that_share_points_have_wider_intervals():
     assert width[1] > 1.5 * width[0]
 
 
+@pytest.mark.slow
 def test_ranges_hold_where_hardly_any_pair_is_wrong():
     """A point of a wrong class spoils all its pairs: pairs tell no more than their points."""
     rng = np.random.default_rng(0)

@@ -1,16 +1,16 @@
 """Marks with all that they can have."""
 
 import numpy as np
-from hypothesis import settings
 
 from seraph import Marks
+from tests.helpers.quick import examples
 
 NAMES = ["ann", "bob", "cyd", "dan", "eve"]
 PAIRS = [[1, 0], [2, 3], [4, 0]]
 LABELS = [1, 0, 0.7]
 WEIGHTS = [1.0, 2.0, 0.5]
 TRIPLETS = [[0, 2, 4], [3, 1, 2]]
-FEW = settings(max_examples=60)
+FEW = examples(5, least=20)
 
 
 def sample(rows=5, **more):

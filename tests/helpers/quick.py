@@ -1,6 +1,7 @@
-"""Which cases of a family ``make test`` runs; ``make test-all`` runs all of them."""
+"""How much of a family ``make test`` runs; ``make test-all`` runs all of it."""
 
 import pytest
+from hypothesis import settings
 
 
 def few(cases, quick):
@@ -11,3 +12,8 @@ def few(cases, quick):
         else case
         for case in cases
     ]
+
+
+def examples(part, least=1):
+    """Run one in `part` of the examples that the profile asks for."""
+    return settings(max_examples=max(least, settings.default.max_examples // part))

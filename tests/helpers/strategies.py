@@ -12,16 +12,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from seraph import Marks
-
-
-def examples(part):
-    """Run one in `part` of the examples that the profile asks for."""
-    return settings(max_examples=max(1, settings.default.max_examples // part))
-
 
 # Points
 

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from seraph import SERAPH, Marks
+from tests.helpers.marks import FEW
 
-FEW = settings(max_examples=80)
 MANY = 50  # partners: more than any of the small tables has rows
 codes = st.lists(st.integers(-1, 3), min_size=1, max_size=12)
 two_codes = st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1, max_size=12)

@@ -11,8 +11,8 @@ import pytest
 from tests.matrix.cases import PAGES, case_of, cases_on, estimators
 from tests.matrix.ways import REFUSALS, WAYS
 
-# Pages that run in seconds, one with text and missing numbers.
-QUICK_PAGES = ("docs/classify.md", "docs/production.md")
+# Pages that run in seconds.
+QUICK_PAGES = ("docs/production.md",)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -136,6 +136,7 @@ def test_pairs_are_listed_once_and_above_the_limit_sampled(classes, similar):
     assert {frozenset(pair) for pair in chosen.tolist()} <= set(listed)
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_pairs_gives_about_the_same_figures():
     Z, y = sample(0, n=3000, r=2, classes=2, unknown=0.0)
     d, similar = plain_pairs(Z, y)

@@ -5,7 +5,7 @@ import onnx
 import onnxruntime
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
@@ -37,7 +37,7 @@ from seraph import (
 )
 from seraph.persist import to_onnx
 from tests.helpers.models import labels_for
-from tests.helpers.quick import few
+from tests.helpers.quick import examples, few
 
 MAPS = [
     SERAPH(),
@@ -394,7 +394,7 @@ WORDS = ["gas", " gas", "gas ", "diesel", "\tdiesel", "electric", None, " ", "NA
     ids=["reads cells", "takes cells as they are"],
 )
 @given(words=st.lists(st.sampled_from(WORDS), min_size=60, max_size=60))
-@settings(max_examples=5)
+@examples(4)
 def test_the_graph_equals_the_model_on_the_raw_cells_of_its_table(prepare, around, words):
     rng = np.random.default_rng(0)
     fuel = rng.choice(["gas", "diesel", "electric"], 60)

@@ -6,6 +6,7 @@ from scipy.special import entr, expit
 
 from seraph.records._line import Curves, Line, outcome
 from seraph.records._model import GAMMA
+from tests.helpers.quick import few
 
 
 def answered(n=200, seed=0):
@@ -54,7 +55,8 @@ def test_by_default_pairs_are_accepted_that_are_likelier_the_same():
 
 
 def test_each_target_draws_its_own_line():
-    margins = [drawn(*answered(), CANDIDATES, p)[1].margin for p in (0.4, 0.5, 0.8, 0.95)]
+    curves = Curves.given(*answered(), CANDIDATES)
+    margins = [Line.draw(curves, CANDIDATES, p).margin for p in (0.4, 0.5, 0.8, 0.95)]
     assert (np.diff(margins) > 0.0).all()
 
 
@@ -135,7 +137,10 @@ def test_the_ranges_hold_the_truth_as_often_as_they_say():
     assert (inside >= 35).all()
 
 
-@pytest.mark.parametrize("unlabeled", [NONE, CANDIDATES[::5], np.linspace(-60.0, 1.0, 3000)])
+@pytest.mark.parametrize(
+    "unlabeled",
+    few([NONE, CANDIDATES[::5], np.linspace(-60.0, 1.0, 3000)], lambda some: len(some) == 100),
+)
 def test_the_curves_are_the_posterior(unlabeled):
     """A plain oracle: curves from the prior, weighted by what they say of all pairs."""
     (margins,), same = answered(40)

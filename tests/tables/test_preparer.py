@@ -22,6 +22,7 @@ from sklearn.pipeline import make_pipeline
 import seraph
 from seraph import SERAPH, MarksKFold, MeanMetric, MetricClassifier, TablePreparer
 from seraph.classic import Euclidean
+from tests.helpers.quick import few
 
 PENGUINS = Path(__file__).parents[2] / "docs" / "data" / "penguins.csv"
 N = 40
@@ -244,11 +245,7 @@ def test_numbers_stay_numbers_beside_text_with_decimal_commas():
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("cell", ["broken", "31.2.2026", "7 parsec", "1,2,3", np.inf])
 def test_a_cell_that_does_not_fit_is_missing_and_named(kind, cell):
-    cells, *_ = COLUMNS[kind]
-    table = pd.DataFrame({"a": cells * 4, "b": np.arange(4 * len(cells)) % 5})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        made = TablePreparer(scale="none").fit(table)
+    made = fitted_on(kind)
     missing = made.transform(pd.DataFrame({"a": [None], "b": 0}))
     with pytest.warns(UserWarning, match=rf"X: column 'a' \('{cell}' in row 0\): read as missing"):
         np.testing.assert_array_equal(
@@ -257,7 +254,9 @@ def test_a_cell_that_does_not_fit_is_missing_and_named(kind, cell):
 
 
 @quietly
-@pytest.mark.parametrize("cell", ["broken", "4+", "k.A.", "", None])
+@pytest.mark.parametrize(
+    "cell", few(["broken", "4+", "k.A.", "", None], ("k.A.", None).__contains__)
+)
 def test_a_table_with_odd_cells_can_be_cross_validated(cell):
     table = cars().astype(object)
     for row, name in enumerate(table):

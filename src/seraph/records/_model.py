@@ -115,8 +115,10 @@ def objective(
 
 
 def entropy(logits: Array) -> Array:
-    """Return the entropy of yes and no at these logits f: ln(1 + e^f) - p f."""
-    h: Array = np.logaddexp(0.0, logits) - expit(logits) * logits
+    """Return the entropy at logits f, with e = exp(-|f|): ln(1 + e) + |f| e / (1 + e)."""
+    size = np.abs(logits)
+    e = np.exp(-size)
+    h: Array = np.log1p(e) + size * e / (1.0 + e)
     return h
 
 
