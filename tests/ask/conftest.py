@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
     """Chromium, headless, in this process's own profile."""
     from playwright.sync_api import sync_playwright

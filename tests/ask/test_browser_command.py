@@ -163,6 +163,7 @@ def tables(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_table_with_holes_is_learned_from_in_full_and_the_page_says_so(tables, open_page):
     with Command(tables, "holes.csv") as command:
         page = open_page(command.address)

@@ -63,10 +63,10 @@ def projected_gradient(X, y, mu, lam, max_iter=200, tol=1e-3):
 @pytest.mark.parametrize("lam", [1.0, 0.0])
 @pytest.mark.filterwarnings("ignore:SERAPH has not converged")
 def test_the_papers_four_settings_are_its_algorithm_to_the_letter(wine, mu, lam):
-    X, y = wine[0][:50], wine[1][:50]
+    X, y = wine[0][:30], wine[1][:30]
     learner = SERAPH(mu=mu, lam=lam, solver="projected-gradient").fit(X, y)
     n_labeled = 15 * 14 / 2
-    weight = n_labeled / (50 * 49 / 2 - n_labeled) if mu == "auto" else 0.0
+    weight = n_labeled / (30 * 29 / 2 - n_labeled) if mu == "auto" else 0.0
     assert (learner.mu_, learner.lam_) == (weight, lam)
     expected = projected_gradient(X, y, weight, lam)
     np.testing.assert_allclose(learner.get_mahalanobis_matrix(), expected, atol=1e-8)

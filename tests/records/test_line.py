@@ -145,7 +145,7 @@ def test_the_curves_are_the_posterior(unlabeled):
     """A plain oracle: curves from the prior, weighted by what they say of all pairs."""
     (margins,), same = answered(40)
     rng = np.random.default_rng(4)
-    slope = np.exp(0.5 * rng.normal(size=100_000))
+    slope = np.exp(0.5 * rng.normal(size=40_000))
     beside = 0.5 * margins.std()
     middle = rng.uniform(margins.min() - beside, margins.max() + beside, len(slope))
     lapse = rng.beta(1.0, 19.0, len(slope))[:, None]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ._columns import Array
 
@@ -73,7 +74,7 @@ class PairModel:
         x = np.append(self.weights, 0.0)
         rho = np.where(self.signed, RHO, MISSING)
         bounds = [(0.0 if s else None, None) for s in self.signed] + [(None, None)]
-        with threadpool_limits(1, user_api="blas"):  # more only cost time
+        with _libraries().limit(limits=1, user_api="blas"):  # more only cost time
             # The entropy is not convex: it starts from the solution without it.
             for gamma, unanswered in ((0.0, U[:0]), (GAMMA, U)):
                 result = minimize(
@@ -86,6 +87,12 @@ class PairModel:
                 )
                 x = result.x
         return replace(self, weights=x[:-1], offset=float(x[-1]))
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return what sets the threads of the libraries: to look for them takes longer than a fit."""
+    return ThreadpoolController()
 
 
 def objective(
