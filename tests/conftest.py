@@ -3,7 +3,6 @@ import os
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from sklearn.datasets import load_digits, load_wine
 
 # The same examples on every run; HYPOTHESIS_PROFILE=nightly looks at 20 times as many new ones.
 slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -27,6 +26,8 @@ def rng():
 @pytest.fixture(scope="session")
 def wine():
     """80 rows of wine in z-scores / sqrt(m): X, y with the first 15 labels alone, all of y."""
+    from sklearn.datasets import load_wine
+
     X, y = load_wine(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0) / np.sqrt(X.shape[1])
     order = np.random.default_rng(0).permutation(len(X))[:80]
@@ -39,6 +40,8 @@ def wine():
 @pytest.fixture(scope="session")
 def digits():
     """200 digits in [0, 1]: X, y with the first 30 labels alone, all of y."""
+    from sklearn.datasets import load_digits
+
     data = load_digits()
     order = np.random.default_rng(0).permutation(len(data.data))[:200]
     X, y = data.data[order] / 16.0, data.target[order]

@@ -8,6 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 from seraph import __version__
@@ -77,6 +78,7 @@ def test_files_that_name_the_version_name_one():
     assert citation["version"] == codemeta["version"] == newest == __version__
 
 
+@pytest.mark.slow
 def test_tests_of_what_is_not_installed_are_left_out(tmp_path):
     (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text(encoding="utf-8"))
     folder = tmp_path / "tests"

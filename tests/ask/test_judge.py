@@ -21,6 +21,7 @@ def drawn(rng, m, n, shift):
     return rng.normal(size=m + n) - shift * same, same
 
 
+@pytest.mark.slow
 def test_intervals_and_verdict_are_right_as_often_as_they_say(rng):
     truth = norm.cdf(1.5 / np.sqrt(2)) - 0.5
     right = []

@@ -39,6 +39,7 @@ def test_answers_are_counted_and_no_pair_is_asked_twice(path):
     }
 
 
+@pytest.mark.slow
 def test_the_model_is_better_than_the_euclidean_distance_in_the_end(path):
     noisy, classes = clusters(100, m=20, seed=1, radius=2.5)
     with session(path, noisy) as opened:

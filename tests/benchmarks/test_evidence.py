@@ -177,8 +177,8 @@ def test_the_report_finds_gains_rivals_and_losses(tmp_path):
     assert losses["surely worse"] == 5
 
 
-def test_every_table_and_the_page_are_rebuilt_with_the_stamp_of_the_log(tmp_path, monkeypatch):
-    monkeypatch.setattr(_report, "DRAWS", 200)  # of the bootstrap, which takes most of the time
+@pytest.mark.slow
+def test_every_table_and_the_page_are_rebuilt_with_the_stamp_of_the_log(tmp_path):
     write_log(tmp_path / "log.csv")
     page, readme = tmp_path / "docs" / "evidence.md", tmp_path / "README.md"
     page.parent.mkdir()

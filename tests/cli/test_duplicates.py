@@ -32,12 +32,12 @@ def answer(path, person, other=None):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A table, and 60 answers to what the command asked."""
+    """A table, and 40 answers to what the command asked."""
     folder = tmp_path_factory.mktemp("duplicates")
-    table, person = people(120, 80)
+    table, person = people(60, 40)
     with_ids(table, "P").to_csv(folder / "people.csv", index=False)
     path = folder / "answers.csv"
-    done = seraph("duplicates", folder / "people.csv", "--id", "id", "--ask", path, "-n", "60")
+    done = seraph("duplicates", folder / "people.csv", "--id", "id", "--ask", path, "-n", "40")
     assert done.code == 0, done.err
     answer(path, person)
     return folder, person
@@ -72,7 +72,7 @@ def test_groups_and_pairs_are_written(folder, person):
     assert (np.diff(found["group"]) >= 0).all()
     people_of = found.groupby("group")["row"].apply(lambda rows: set(person[rows]))
     assert (people_of.map(len) == 1).mean() > 0.9
-    assert len(people_of) > 65  # of 80
+    assert len(people_of) > 32  # of 40
     right = person[pairs["i"]] == person[pairs["j"]]
     assert right.mean() >= 0.95
     assert pairs["probability"].is_monotonic_decreasing
@@ -133,7 +133,7 @@ def test_long_records_show_where_they_differ():
 
 def test_questions_never_replace_answers(folder):
     before = (folder / "answers.csv").read_bytes()
-    assert "has 60 answers" in refusal(*FIND[:4], "--ask", "answers.csv")
+    assert "has 40 answers" in refusal(*FIND[:4], "--ask", "answers.csv")
     assert (folder / "answers.csv").read_bytes() == before
     ok(*FIND, "--ask", "more.csv", "-n", "5")
     ok(*FIND, "--ask", "more.csv", "-n", "6")  # questions without answers may be replaced
@@ -172,13 +172,13 @@ def test_what_is_new_is_said_apart_from_the_answers(folder, person):
     assert values["n_new"] == new
     assert f"{new} pairs that you did not answer" in out
     assert "precision, new" in out
-    assert values["n_same"]["low"] <= 80 <= values["n_same"]["high"]
+    assert values["n_same"]["low"] <= 40 <= values["n_same"]["high"]
 
 
 def test_a_precision_out_of_reach_is_said_and_the_best_one_written(folder):
     done = ok(*FIND, "--precision", "1", "-o", "found.csv")
     assert "cannot be reached" in done.err
-    assert len(pd.read_csv("found.csv")) > 80
+    assert len(pd.read_csv("found.csv")) > 40
     values = json.loads(ok(*FIND, "--precision", "1", "--json").out)
     assert "cannot be reached" in values["note"]
     said = float(values["note"].split(" is expected")[0].split()[-1])
@@ -203,19 +203,19 @@ def test_more_questions_leave_out_what_was_answered(folder):
 
 
 def test_two_tables_are_linked(folder):
-    table, person = people(120, 80)
-    first = np.array([np.flatnonzero(person == p)[0] for p in range(120)])
+    table, person = people(60, 40)
+    first = np.array([np.flatnonzero(person == p)[0] for p in range(60)])
     second = np.setdiff1d(np.arange(len(table)), first)
     with_ids(table.iloc[first], "A").to_csv("a.csv", index=False)
     # The ids of the two tables may be the same.
     with_ids(table.iloc[second], "A").to_csv("b.csv", index=False)
     link = ["duplicates", "a.csv", "--against", "b.csv", "--id", "id"]
-    ok(*link, "--ask", "q.csv", "-n", "60")
+    ok(*link, "--ask", "q.csv", "-n", "40")
     answer("q.csv", person[first], person[second])
     ok(*link, "--pairs", "q.csv", "-o", "found.csv", "--pairs-out", "pairs.csv")
     pairs, found = pd.read_csv("pairs.csv"), pd.read_csv("found.csv")
     assert (person[first][pairs["i"]] == person[second][pairs["j"]]).mean() >= 0.95
-    assert len(pairs) >= 65
+    assert len(pairs) >= 32
     assert set(found["table"]) == {"a.csv", "b.csv"}
     ok(*link, "--pairs", "q.csv", "--one-to-one", "--pairs-out", "single.csv")
     single = pd.read_csv("single.csv")

@@ -203,6 +203,7 @@ def test_every_model_becomes_a_graph_of_named_columns(options, folder):
 
 
 @pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
+@pytest.mark.slow
 def test_a_matrix_is_written_where_the_map_is_linear(folder):
     ok(*FIT, "--drop", "city", "-o", "m.skops")
     ok("export", "m.skops", "-o", "W.npy")

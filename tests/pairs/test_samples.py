@@ -42,7 +42,7 @@ def orders():
     }
 
 
-@pytest.mark.parametrize("order", few(orders(), ("by class", "many small classes").__contains__))
+@pytest.mark.parametrize("order", few(orders(), "by class".__eq__))
 def test_a_sample_of_the_pairs_of_classes_is_right_on_average(order):
     X, codes = orders()[order]
     n = len(X)

@@ -1,5 +1,7 @@
 """ONNX graphs: onnxruntime returns what the model returns, to the precision of the input."""
 
+from inspect import isclass
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -384,7 +386,7 @@ def test_rows_of_another_table_are_refused(named, wine):
 WORDS = ["gas", " gas", "gas ", "diesel", "\tdiesel", "electric", None, " ", "NA", "never seen"]
 
 
-@pytest.mark.parametrize("around", [MetricClassifier, lambda pipeline: pipeline])
+@pytest.mark.parametrize("around", few([MetricClassifier, lambda pipeline: pipeline], isclass))
 @pytest.mark.parametrize(
     "prepare",
     [

@@ -75,7 +75,7 @@ NEEDED = dict.fromkeys(DISPLAYS, "transform") | {
 
 
 @pytest.mark.parametrize(
-    "model", few(MODELS, lambda m: isinstance(m, SERAPH | KernelSERAPH | Euclidean)), ids=repr
+    "model", few(MODELS, lambda m: isinstance(m, SERAPH | Euclidean)), ids=repr
 )
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
 def test_a_learner_is_drawn_or_refused_by_what_it_lacks(display, model, wine):

@@ -14,6 +14,7 @@ from seraph._solvers import (
     projected_gradient,
     spg,
 )
+from tests.helpers.quick import few
 
 SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gradient}
 # The M-steps of the objective that are concave.
@@ -64,7 +65,7 @@ def by_scipy(F, P):
     return -minimize(negative, P.ravel(), jac=True, method="L-BFGS-B", options=options).fun
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", few(STEPS, "supervised".__ne__))
 def test_the_solvers_agree_with_scipy_where_the_problem_is_concave(small, step):
     F, frame = step_of(small, step)
     expected = by_scipy(F, first(frame))
