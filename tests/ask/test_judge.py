@@ -73,6 +73,8 @@ def test_too_few_answers_of_a_kind_give_no_figure():
     d = np.arange(5.0)
     assert compare(d, d, d < 2, np.ones(5), (d, d)) is None
     assert compare(d, d, d < 3, np.ones(5), (d, d)) is None
+    d = np.arange(6.0)
+    assert compare(d, d, d < 3, np.ones(6), (d, d)).learned.value == 1.0
 
 
 def judgment(learned, difference):

@@ -46,6 +46,8 @@ def test_rows_that_hang_together_by_too_many_are_parted():
     places, none = np.r_[np.linspace(0.0, 0.2, 300), np.linspace(1.0, 1.2, 300)], Marks(rows=600)
     assert groups_of(places, chain, 0.4, none).tolist() == [0] * 300 + [1] * 300
     assert groups_of(np.zeros(600), chain, 0.4, none).tolist() == [0] * 600
+    far = np.r_[np.zeros(300), np.arange(1.0, 301.0)]
+    assert groups_of(far, chain, 0.3, none).tolist() == [0] * 300 + [-1] * 300
 
 
 def test_no_accepted_pair_gives_no_group():

@@ -71,6 +71,7 @@ def test_three_lines_from_a_table_to_a_model():
 
 
 def test_each_column_becomes_what_it_holds(fitted):
+    assert fitted.n_features_in_ == 8
     assert fitted.columns_ == {
         "no": "left out: row numbers",
         "name": "left out: text, different in every row",
