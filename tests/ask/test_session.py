@@ -118,6 +118,14 @@ def test_everything_can_be_asked(path):
         assert opened.state()["question"] is not None
 
 
+def test_three_rows_suffice_and_two_do_not(path):
+    with session(path, X[:3]) as opened:
+        assert len(set(answer_truly(opened, y[:3], 3))) == 3
+    two = session(path.with_name("two.csv"), X[:2])
+    with pytest.raises(ValueError, match="only 2 of 2 rows"), two:
+        pass
+
+
 def test_an_answer_that_is_given_again_replaces_the_old_one(path):
     with session(path, X) as opened:
         answer_truly(opened, y, 12)
