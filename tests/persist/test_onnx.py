@@ -192,6 +192,14 @@ def test_the_graph_of_a_model_of_a_data_frame_takes_its_columns_by_name(model, w
     np.testing.assert_allclose(Z, model.transform(table), atol=1e-12)
 
 
+def test_an_array_may_have_missing_values(wine):
+    X, y_partial, _ = wine
+    model = make_pipeline(SimpleImputer(), SERAPH()).fit(X, y_partial)
+    holed = np.where(np.arange(len(X))[:, np.newaxis] % 3, X, np.nan)
+    (Z,) = run(to_onnx(model, holed, dtype="float64"), holed)
+    np.testing.assert_allclose(Z, model.transform(holed), atol=1e-12)
+
+
 @pytest.mark.filterwarnings("ignore:The learned distance does not tell")
 def test_text_and_missing_values_go_through_a_column_transformer(wine):
     X, y_partial, _ = wine
