@@ -43,10 +43,10 @@ test-pythons:
 		$(MAKE) --no-print-directory test PYTHON=$$python VENV=.venv-$$version || exit 1; \
 	done
 
-# The newest release of everything, instead of the pinned ones.
+# All tests on the newest release of everything, instead of the pinned ones: once a week.
 test-newest:
 	rm -rf .venv-newest
-	$(MAKE) --no-print-directory test VENV=.venv-newest PINS=
+	$(MAKE) --no-print-directory test-all VENV=.venv-newest PINS=
 
 # Exactly the lower bounds that pyproject.toml states.
 test-oldest:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The same examples on every run; HYPOTHESIS_PROFILE=nightly looks at 20 times as many new ones.
+# The same examples on every run; HYPOTHESIS_PROFILE=nightly looks at 40 times as many new ones.
 slow_is_fine = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile(
     "default", max_examples=10, derandomize=True, database=None, **slow_is_fine
