@@ -14,6 +14,7 @@ from tests.helpers.ask import clusters
 from tests.helpers.browser import answer, expect, expect_answers, shot
 from tests.helpers.people import people
 
+pytestmark = pytest.mark.slow
 X, y = clusters(40)
 
 
@@ -39,7 +40,6 @@ def test_a_picture_that_cannot_be_read_is_not_asked_about(tmp_path, ask, open_pa
     open_page.faults[:] = [text for text in open_page.faults if "404" not in text]
 
 
-@pytest.mark.slow
 def test_texts_keep_their_direction_and_say_where_they_are_cut(ask):
     columns = {"text": ["שלום עולם " * 3000] * 40}
     things = RowThings([f"n{k}" for k in range(40)], columns)
@@ -51,7 +51,6 @@ def test_texts_keep_their_direction_and_say_where_they_are_cut(ask):
     assert page.locator("figure[role]").count() == 0  # so they are announced as figures
 
 
-@pytest.mark.slow
 def test_arrows_answer_after_a_sound_was_played(tmp_path, ask):
     ids = [f"s{k}" for k in range(6)]
     for name in ids:
@@ -90,7 +89,6 @@ def test_classes_are_named_by_keys_and_new_ones_are_added(tmp_path, ask):
     assert pd.read_csv(path)["class"].tolist()[:4] == ["cat", "dog", "big bird", "big bird"]
 
 
-@pytest.mark.slow
 def test_the_key_of_a_class_that_is_a_digit_is_that_digit(ask):
     names = tuple("0123456789")
     opened, _, page = ask(X, classes=names)
@@ -111,7 +109,6 @@ def test_the_key_of_a_class_that_is_a_digit_is_that_digit(ask):
 LONG = ("Hochspannungsleitung", "electroencephalography", "not sure at all", "cat")
 
 
-@pytest.mark.slow
 def test_no_button_breaks_a_word_on_a_phone(ask):
     *_, page = ask(X, classes=LONG)
     page.set_viewport_size({"width": 390, "height": 844})

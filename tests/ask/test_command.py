@@ -145,6 +145,7 @@ def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     assert n_marked == (66 if classes else 12)  # the test's answers are learned from, too
 
 
+@pytest.mark.slow
 def test_answers_about_records_find_the_duplicates(run):
     table, person = people(60, 40)
     table.insert(0, "id", [f"P{k}" for k in range(len(table))])

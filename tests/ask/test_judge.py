@@ -12,7 +12,6 @@ from seraph._apps.ask._difference import auc_difference
 from seraph._apps.ask._judge import Comparison, Estimate, advice, compare
 from seraph._apps.ask._learning import Learning, distances_of
 from seraph._apps.ask._questions import PairQuestions
-from tests.helpers.quick import few
 
 
 def drawn(rng, m, n, shift):
@@ -143,7 +142,8 @@ def true_difference(X, Z, y):
     return aucs[0] - aucs[1]
 
 
-@pytest.mark.parametrize("name", few(["wine", "cancer"], "wine".__eq__))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["wine", "cancer"])
 def test_a_difference_of_a_tenth_is_seen_by_sixty_answers_in_half_of_the_sessions(name):
     X, Z, y = level_and_better(name)
     truth = true_difference(X, Z, y)

@@ -68,6 +68,7 @@ def test_a_session_finds_what_the_finder_finds_and_says_how_good_that_is(tmp_pat
     assert "istance" not in learning["advice"]
 
 
+@pytest.mark.slow
 def test_a_corrected_answer_is_not_asked_a_third_time(tmp_path, records):
     path = tmp_path / "answers.csv"
     with session(path, PERSON, records=records) as opened:

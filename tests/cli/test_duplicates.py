@@ -175,6 +175,7 @@ def test_what_is_new_is_said_apart_from_the_answers(folder, person):
     assert values["n_same"]["low"] <= 40 <= values["n_same"]["high"]
 
 
+@pytest.mark.slow
 def test_a_precision_out_of_reach_is_said_and_the_best_one_written(folder):
     done = ok(*FIND, "--precision", "1", "-o", "found.csv")
     assert "cannot be reached" in done.err
@@ -202,6 +203,7 @@ def test_more_questions_leave_out_what_was_answered(folder):
     assert ok(*FIND, "--ask", "-", "-n", "3", "--quiet").out.startswith("i,j,similar,id_i,id_j")
 
 
+@pytest.mark.slow
 def test_two_tables_are_linked(folder):
     table, person = people(60, 40)
     first = np.array([np.flatnonzero(person == p)[0] for p in range(60)])

@@ -10,6 +10,7 @@ from sklearn.preprocessing import Normalizer
 
 import seraph
 from seraph import SERAPH, MetricClassifier, PairClassifier
+from tests.helpers.quick import few
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(4, size=120)
@@ -38,7 +39,9 @@ def test_length_has_no_say_after_a_normalizer(tmp_path):
 
 
 @pytest.mark.parametrize("prepare", [Normalizer(), make_pipeline(Normalizer(), PCA(4))])
-@pytest.mark.parametrize("Wrapper", [MetricClassifier, PairClassifier])
+@pytest.mark.parametrize(
+    "Wrapper", few([MetricClassifier, PairClassifier], lambda kind: kind is MetricClassifier)
+)
 def test_a_vector_of_zeros_has_no_direction_and_is_refused(prepare, Wrapper):
     bad = X.copy()
     bad[[3, 9, 77]] = 0.0

@@ -256,7 +256,7 @@ def test_a_cell_that_does_not_fit_is_missing_and_named(kind, cell):
 
 @quietly
 @pytest.mark.parametrize(
-    "cell", few(["broken", "4+", "k.A.", "", None], ("k.A.", None).__contains__)
+    "cell", few(["broken", "4+", "k.A.", "", None], lambda cell: cell == "k.A.")
 )
 def test_a_table_with_odd_cells_can_be_cross_validated(cell):
     table = cars().astype(object)
