@@ -165,6 +165,7 @@ def _changed(page, before):
     return page.wait_for_function(look, arg=before).json_value()
 
 
+@pytest.mark.slow
 def test_all_columns_of_two_rows_are_in_sight_above_the_answers(ask):
     columns = {f"column {k}": [f"{k}"] * 40 for k in range(30)}
     things = RowThings([f"row {k}" for k in range(40)], columns)
@@ -199,6 +200,7 @@ def test_screen_readers_hear_what_comes_next_and_nothing_twice(rows, open_page):
     opened.undo(len(opened.file.answers))
 
 
+@pytest.mark.slow
 def test_the_keyboard_reaches_everything_in_order(rows, open_page):
     page = open_page(rows[1].address)
     seen = []

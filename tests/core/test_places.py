@@ -125,7 +125,10 @@ def test_a_file_gives_the_same_metric_as_the_array(kind, tmp_path):
     assert from_file.dtype == (np.float64 if kind == np.float64 else np.float32)
 
 
-@pytest.mark.parametrize(("n", "parameters"), [(300, {"gamma": 1.0, "tol": 0.1}), (2_000, {})])
+@pytest.mark.parametrize(
+    ("n", "parameters"),
+    few([(300, {"gamma": 1.0, "tol": 0.1}), (2_000, {})], lambda case: case[0] == 2_000),
+)
 @pytest.mark.parametrize("compiled", few([True, False], bool))
 def test_threads_give_the_same_metric(n, parameters, compiled, monkeypatch):
     monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)

@@ -58,6 +58,7 @@ def test_fits_at_once_give_the_bits_of_fits_in_turn(name, library, monkeypatch):
     check_same_bits(LEARNERS[name], [0, 0, *range(N_FITS - 2)])
 
 
+@pytest.mark.slow
 def test_fits_of_tensors_at_once_give_the_bits_of_fits_in_turn():
     check_same_bits(SERAPH(tol=0.1), [0, 0, 1], torch.as_tensor)
 
