@@ -154,6 +154,7 @@ def test_results_are_one_json_object(folder):
     assert found["model"] == "j.skops"
     assert found["classes"] == load("m.skops").learned_from_["classes"]
     assert found["check"]["n"] == 21
+    assert 0.0 < found["seconds"] < 60.0
     assert found["members"] == pytest.approx(dict.fromkeys(("seraph", "lrml", "itml"), 1 / 3))
     mapped = values("transform", "m.skops", "wine.csv", "--id", "bottle")
     assert mapped["columns"][0] == "bottle"
