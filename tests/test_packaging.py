@@ -57,6 +57,7 @@ def bare(monkeypatch, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     package = ROOT / "src" / "seraph"
     files = {
@@ -71,6 +72,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert wheel.stat().st_size < 1_000_000
 
 
+@pytest.mark.slow
 def test_the_wheel_has_the_command_that_runs_bare(wheel):
     archive = zipfile.ZipFile(wheel)
     (name,) = [n for n in archive.namelist() if n.endswith("entry_points.txt")]
@@ -81,6 +83,7 @@ def test_the_wheel_has_the_command_that_runs_bare(wheel):
     )
 
 
+@pytest.mark.slow
 def test_the_source_archive_holds_its_tests_and_what_they_read(dist):
     (archive,) = dist.glob("*.tar.gz")
     with tarfile.open(archive) as source:

@@ -13,6 +13,7 @@ from seraph.classic import Euclidean
 from seraph.compat import metric_learn
 from seraph.metrics import known_rows_scorer, pair_auc
 from tests.helpers.foreign import DAYS, TYPES
+from tests.helpers.quick import few
 
 ESTIMATORS = [
     value
@@ -156,7 +157,7 @@ BY_NUMBER = {
 
 
 @pytest.mark.filterwarnings("ignore:The learned distance does not tell")
-@pytest.mark.parametrize("name", BY_NUMBER)
+@pytest.mark.parametrize("name", few(BY_NUMBER, "fit".__eq__))
 def test_a_dask_frame_is_refused_where_rows_go_by_number_and_the_advice_helps(name):
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(pd.DataFrame(FEW), npartitions=3)

@@ -185,6 +185,7 @@ def test_the_page_stands_alone_and_shows_its_picture(folder):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_page_begins_with_the_verdict_and_its_doubts(folder):
     frame = pd.read_csv("data.csv")
     frame["Sample Number"] = np.arange(len(frame)) // 2

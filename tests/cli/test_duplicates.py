@@ -163,6 +163,7 @@ def test_rows_without_ids_that_have_moved_are_refused(folder, person):
     assert "with its rows in the same order" in err
 
 
+@pytest.mark.slow
 def test_what_is_new_is_said_apart_from_the_answers(folder, person):
     out = ok(*FIND, "--pairs-out", "pairs.csv").out
     values = json.loads(ok(*FIND, "--json").out)

@@ -88,6 +88,7 @@ def test_too_few_labels_give_no_check(codes, rng):
     assert label_folds(np.array(codes), Marks(rows=len(codes)), seed=0) == []
 
 
+@pytest.mark.slow
 def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
     y = np.tile([0, 1], 60)
     X = rng.normal(size=(120, 10))

@@ -109,6 +109,7 @@ def test_extreme_units_work(rng, unit, dtype):
     np.testing.assert_allclose(Q.T @ Q, P.T @ P, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_where_rounding_is_the_limit_the_warning_says_so():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=500)

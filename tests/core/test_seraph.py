@@ -11,7 +11,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from seraph import SERAPH, Marks, MarksKFold
 from seraph.metrics import pair_auc
-from tests.helpers.quick import few
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +92,8 @@ def test_warm_start_goes_on_from_the_last_metric(digits):
 LAMS = [0.3, 3.0, 30.0, 1e3]
 
 
-@pytest.mark.parametrize("kind", few(["labels", "marks"], "marks".__eq__))
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["labels", "marks"])
 @pytest.mark.filterwarnings("ignore:.*rank 0")
 def test_a_search_chooses_lam_by_held_out_pairs(wine, kind):
     """The recipe: GridSearchCV, MarksKFold and the learner's score, the AUC of held-out pairs."""

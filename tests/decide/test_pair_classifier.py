@@ -275,7 +275,8 @@ def test_the_score_is_the_auc_of_marks_and_classes():
     assert model.score(X[TEST], Y[TEST]) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("routing", few([False, True], bool))
+@pytest.mark.slow
+@pytest.mark.parametrize("routing", [False, True])
 def test_a_search_over_the_learner(routing):
     model = PairClassifier(SERAPH(tol=0.05), cv=2)
     search = GridSearchCV(model, {"estimator__lam": [1.0, "auto"]}, cv=MarksKFold(2))

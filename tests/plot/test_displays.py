@@ -116,7 +116,7 @@ def pipelines(wine):
 
 @pytest.mark.parametrize(
     "display",
-    few(DISPLAYS, {plot.DistanceDisplay, plot.EmbeddingDisplay}.__contains__),
+    few(DISPLAYS, {plot.EmbeddingDisplay}.__contains__),
     ids=by_name,
 )
 def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine, pipelines):
