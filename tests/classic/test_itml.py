@@ -141,7 +141,7 @@ def test_agrees_with_cyclic_projections(gamma):
     X, y = blobs(12)
     learner = ITML(gamma=gamma, tol=1e-10).fit(X, y)
     differences, similar, bounds = constraints(X, y, learner.bounds_)
-    A = cyclic_projections(differences, similar, bounds, gamma, sweeps=400)
+    A = cyclic_projections(differences, similar, bounds, gamma, sweeps=1000)
     assert learner.objective_ == pytest.approx(
         primal(A, differences, similar, bounds, gamma), rel=1e-6
     )
