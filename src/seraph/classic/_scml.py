@@ -45,8 +45,8 @@ class SCML(ComparisonLearner):
               \left[1 + d_A^2(a, b) - d_A^2(a, c)\right]_+ + \beta \sum_k w_k.
 
     The second sum makes most weights zero. The problem is convex, and solved by L-BFGS, not by
-    stochastic steps. By default it stops early; `optimality_gap_` bounds how
-    far it is from the minimum.
+    stochastic steps. By default it stops early; `optimality_gap_` bounds how far it is
+    from the minimum.
 
     Parameters
     ----------

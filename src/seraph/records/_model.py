@@ -91,7 +91,7 @@ class PairModel:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """Return what sets the threads of the libraries: to look for them takes longer than a fit."""
+    """Return what sets the threads of BLAS. Each search for its libraries takes milliseconds."""
     return ThreadpoolController()
 
 
