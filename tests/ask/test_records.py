@@ -72,7 +72,7 @@ def test_a_session_finds_what_the_finder_finds_and_says_how_good_that_is(tmp_pat
 def test_a_corrected_answer_is_not_asked_a_third_time(tmp_path, records):
     path = tmp_path / "answers.csv"
     with session(path, PERSON, records=records) as opened:
-        answer_truly(opened, PERSON, 20)
+        answer_truly(opened, PERSON, 30)
         assert opened.state()["learning"]["doubts"] == []
         i, j = next(answer.rows for answer in opened.file.answers if answer.value)
     text = path.read_text()
