@@ -126,14 +126,14 @@ class SavedModel:
         """
         import numpy as np
 
-        from ._prepare import check_directions
+        from ..._utils._directions import check_directions
         from ._tables import FileTable
 
         left = table.without(without)
         if self.columns and isinstance(left, FileTable):
             return np.asarray(self.estimator.transform(left))
         features = self.frame(left)
-        check_directions(self.steps[0][1], np.asarray(features), table.path)
+        check_directions(self.steps[0][1], np.asarray(features), str(table.path))
         return np.asarray(self.estimator.transform(features))
 
     def frame(self, table: InputTable) -> Any:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..ask._arrays import FloatArray
     from ._tables import InputTable
 
@@ -46,6 +44,7 @@ def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], Flo
     from sklearn.pipeline import Pipeline
 
     from ... import TablePreparer
+    from ..._utils._directions import check_directions
     from ...tables import number_steps
     from ._tables import PlainArray
 
@@ -73,23 +72,9 @@ def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], Flo
     steps = number_steps(scale, impute if has_missing else None)
     if not steps:
         return [], points
-    check_directions(steps[0][1], points, table.path)
+    check_directions(steps[0][1], points, str(table.path))
     model = Pipeline(steps).fit(points)
     return model.steps, np.asarray(model.transform(points))
-
-
-def check_directions(step: Any, points: Any, path: Path) -> None:
-    """Refuse rows of zeros before a step that makes rows of unit length."""
-    import numpy as np
-    from sklearn.preprocessing import Normalizer
-
-    zero = np.flatnonzero(~points.any(axis=1))
-    if isinstance(step, Normalizer) and len(zero):
-        more = f" and {len(zero) - 1} more" if len(zero) > 1 else ""
-        raise ValueError(
-            f"Row {zero[0]}{more} of {path} has only zeros, and so no direction: it cannot be "
-            "scaled to unit length. Drop such rows; often an empty text is the cause."
-        )
 
 
 def about_ids(source: object, uses: Mapping[str, str]) -> str:
