@@ -1,6 +1,7 @@
-"""A reader of the default fit passes few files and functions."""
+"""A reader of a default fit passes few files and functions."""
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -8,29 +9,50 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import seraph
-from seraph import SERAPH
+from seraph import SERAPH, Marks, MeanMetric, PairClassifier
 
 HOME = str(Path(seraph.__file__).parent)
+WINE, Y = load_wine(return_X_y=True)
+X = StandardScaler().fit_transform(WINE)
+LABELS = np.where(np.arange(len(Y)) % 15 == 0, Y, -1)
+PAIRS = np.random.default_rng(0).permutation(len(Y))[:100].reshape(-1, 2)
+MARKS = Marks(PAIRS, Y[PAIRS[:, 0]] == Y[PAIRS[:, 1]], rows=X)
 
 
-def test_a_default_fit_of_wine_passes_at_most_20_files_and_130_functions():
-    X, y = load_wine(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    y = np.where(np.arange(len(y)) % 15 == 0, y, -1)
-    SERAPH().fit(X, y)  # imports
-    passed = set()
+def calls_of(model, y):
+    """How often a second fit calls each function of seraph, by file and name."""
+    model.fit(X, y)  # imports
+    calls = Counter()
 
     def watch(frame, event, _):
         code = frame.f_code
         # (Comprehensions are functions in Python 3.11, and are not in later versions.)
         if event == "call" and code.co_filename.startswith(HOME) and "<" not in code.co_name:
-            passed.add((code.co_filename.removeprefix(HOME), code.co_qualname))
+            calls[code.co_filename.removeprefix(HOME), code.co_qualname] += 1
 
     sys.setprofile(watch)
     try:
-        SERAPH().fit(X, y)
+        model.fit(X, y)
     finally:
         sys.setprofile(None)
-    files = sorted({file for file, _ in passed})
-    assert len(files) <= 20, "\n".join(files)
-    assert len(passed) <= 130, "\n".join(map(str, sorted(passed)))
+    return calls
+
+
+def assert_at_most(calls, n_files, n_functions):
+    files = sorted({file for file, _ in calls})
+    assert len(files) <= n_files, "\n".join(files)
+    assert len(calls) <= n_functions, "\n".join(map(str, sorted(calls)))
+
+
+def test_a_default_fit_of_wine_passes_at_most_20_files_and_130_functions():
+    assert_at_most(calls_of(SERAPH(), LABELS), 20, 130)
+
+
+def test_a_pair_classifier_of_wine_passes_at_most_40_files_and_250_functions():
+    """Of these, a decision adds 8 files and 50 functions to the fit of its metric."""
+    metric, decision = calls_of(MeanMetric(), MARKS), calls_of(PairClassifier(), MARKS)
+    assert_at_most(decision, 40, 250)
+    known = {file for file, _ in metric}
+    assert_at_most({c: 1 for c in decision.keys() - metric.keys() if c[0] not in known}, 8, 50)
+    # Labels are cut as arrays: each fold makes marks once, for its learner.
+    assert decision["/_marks/_marks.py", "Marks._set"] == 5

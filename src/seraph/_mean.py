@@ -274,7 +274,7 @@ def _fit_classic(learner: Any, X: Any, points: PointSet, labels: PairLabels) -> 
     usable = labels.sure(triplets=learner._uses_triplets)  # noqa: SLF001
     rows: Any = slice(None) if points.in_memory is None else points.in_memory
     if points.in_memory is not None:
-        usable = usable.among(rows) or PairLabels.make(len(rows), required=False)
+        usable = usable.among(rows)
     if learner._needs_labels and not (usable.n_labeled or len(usable.triplets)):  # noqa: SLF001
         return None
     return learner._fit_checked(X, to_memory(points.take(rows)), usable)  # noqa: SLF001

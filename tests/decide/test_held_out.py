@@ -79,7 +79,7 @@ def test_distances_of_folds_are_on_the_scale_of_the_metric():
 
     learner = Doubtful().fit(X)
     held = measure_held_out(learner, X, LABELS, 5, refit_of(Doubtful()))
-    np.testing.assert_allclose(held.distances, learner.pair_distance(held.rows, X))
+    np.testing.assert_allclose(held.features[:, 0], learner.pair_distance(held.rows, X))
 
 
 def test_kernel_values_are_cut_on_both_sides():
@@ -91,4 +91,4 @@ def test_kernel_values_are_cut_on_both_sides():
         for one, points in ((by_values, kernel), (by_points, X))
     )
     np.testing.assert_array_equal(found.rows, expected.rows)
-    np.testing.assert_allclose(found.distances, expected.distances, rtol=1e-6)
+    np.testing.assert_allclose(found.features, expected.features, rtol=1e-6)

@@ -6,9 +6,8 @@ from scipy.optimize import minimize
 from sklearn.calibration import calibration_curve
 from sklearn.metrics import accuracy_score, brier_score_loss, precision_score, recall_score
 
-from seraph._decide._held_out import HeldOut
-from seraph._decide._threshold import fit_log_odds, judge, probabilities
-from seraph.metrics import choose_threshold
+from seraph._decide._threshold import Aim, Decision, judge
+from seraph.metrics._threshold import choose_threshold
 from tests.helpers.held import equal_pairs
 from tests.helpers.quick import few
 
@@ -77,6 +76,10 @@ def test_a_precision_out_of_reach_is_refused_with_the_best():
         choose_threshold(d, similar, np.ones(3), "precision", 0.9)
 
 
+def judged(held):
+    return judge(held, Decision.choose(held, Aim()), Aim())
+
+
 def test_pairs_that_share_points_have_wider_intervals():
     rng = np.random.default_rng(0)
     n = 300
@@ -88,9 +91,7 @@ def test_pairs_that_share_points_have_wider_intervals():
         similar = np.arange(n) % 2 == 0
         error = wrong[shared[:, 0]] & (rng.random(n) < 0.9)
         d = np.where(similar ^ error, 1.0, 3.0)
-        report = judge(
-            equal_pairs(d, similar, rows, np.arange(n) % 5), 2.0, "accuracy", None, None
-        )
+        report = judged(equal_pairs(d, similar, rows, np.arange(n) % 5))
         width.append(report["accuracy"][2] - report["accuracy"][1])
     assert width[1] > 1.5 * width[0]
 
@@ -111,9 +112,8 @@ def test_ranges_hold_where_hardly_any_pair_is_wrong():
         y = rng.integers(3, size=n)
         given = np.where(rng.random(n) < wrong, (y + rng.integers(1, 3, size=n)) % 3, y)
         same, alike = (a[rows[:, 0]] == a[rows[:, 1]] for a in (given, y))
-        distances, counts = np.where(same, 1.0, 3.0), np.ones(len(rows))
-        pairs = HeldOut(distances, alike, rows, rows[:, 0] % 5, counts)
-        _, low, high = judge(pairs, 2.0, "accuracy", None, None)["accuracy"]
+        pairs = equal_pairs(np.where(same, 1.0, 3.0), alike, rows, rows[:, 0] % 5)
+        _, low, high = judged(pairs)["accuracy"]
         held += low <= truth <= high
     assert held >= 0.95 * n_runs
 
@@ -130,7 +130,8 @@ def with_log_odds(seed=0, n=3000):
 
 
 def calibrated(held, distances, base_rate=None):
-    return probabilities(*fit_log_odds(held, base_rate), np.array(distances))
+    decision = Decision.choose(held, Aim(base_rate=base_rate))
+    return decision.probabilities(np.reshape(distances, (-1, 1)))
 
 
 def test_the_sigmoid_is_platts():
@@ -139,20 +140,21 @@ def test_the_sigmoid_is_platts():
     soft = np.where(held.similar, (n_similar + 1) / (n_similar + 2), 1 / (n_different + 2))
 
     def loss(parameters):
-        odds = parameters[1] + parameters[0] * held.distances
+        odds = parameters[1] + parameters[0] * held.features[:, 0]
         return np.sum(np.logaddexp(0, odds) - soft * odds)
 
     expected = minimize(loss, [0.0, 0.0], tol=1e-12).x
-    assert fit_log_odds(held, None) == pytest.approx(expected, rel=1e-3)
+    found = Decision.choose(held, Aim())
+    assert (found.slope, found.intercept) == pytest.approx(expected, rel=1e-3)
 
 
 def test_stated_probabilities_come_true():
     held, new = with_log_odds(0), with_log_odds(1)
-    p = calibrated(held, new.distances)
-    assert np.abs(p - 1 / (1 + np.exp(2 * new.distances - 3))).mean() < 0.03
+    p = calibrated(held, new.features[:, 0])
+    assert np.abs(p - 1 / (1 + np.exp(2 * new.features[:, 0] - 3))).mean() < 0.03
     came_true, said = calibration_curve(new.similar, p, n_bins=10, strategy="quantile")
     assert np.abs(came_true - said).mean() < 0.04
-    stated = judge(held, 1.5, "accuracy", None, None)["brier_score"]
+    stated = judged(held)["brier_score"]
     assert brier_score_loss(new.similar, p) == pytest.approx(stated, abs=0.02)
 
 
@@ -160,8 +162,8 @@ def test_a_base_rate_shifts_the_odds():
     held = with_log_odds()
     share = held.similar.mean()
     odds = np.log(0.05 / 0.95) - np.log(share / (1 - share))
-    expected = 1 / (1 + np.exp(2 * held.distances - 3 - odds))
-    assert np.abs(calibrated(held, held.distances, 0.05) - expected).mean() < 0.03
+    expected = 1 / (1 + np.exp(2 * held.features[:, 0] - 3 - odds))
+    assert np.abs(calibrated(held, held.features[:, 0], 0.05) - expected).mean() < 0.03
 
 
 def test_separable_pairs_do_not_make_it_certain_and_chance_gives_the_base_rate():
@@ -180,4 +182,4 @@ def test_probabilities_are_judged_on_pairs_of_other_folds():
     fold = np.repeat(np.arange(2), 30)
     held = equal_pairs(d, (d < 2) ^ (fold == 1), np.arange(120).reshape(60, 2), fold)
     assert brier_score_loss(held.similar, calibrated(held, d)) == pytest.approx(0.25, abs=0.01)
-    assert judge(held, 2.0, "accuracy", None, None)["brier_score"] > 0.5
+    assert judged(held)["brier_score"] > 0.5

@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from .._marks import Marks, PairLabels, is_frame
-from .._utils._folds import deal_classes
 from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_rows_by_number
@@ -42,7 +41,7 @@ def assign_folds(
     total = sum(map(len, groups))
     n_marks = len(labels.pairs) + len(labels.triplets)
     n_folds = max(1, min(n_folds, max(int(sizes.max()) // 2, len(groups), n_marks // _MARKS)))
-    fold = deal_classes(labels.codes, n_folds, order)
+    fold = _deal_classes(labels.codes, n_folds, order)
     filled = np.zeros(n_folds, dtype=int)
     kind = np.zeros(len(order))
     for column in labels.pairs.T:
@@ -56,6 +55,23 @@ def assign_folds(
             emptiest = int(np.argmin(filled))
             fold[part] = emptiest
             filled[emptiest] += len(part)
+    return fold
+
+
+def _deal_classes(codes: Array, n_folds: int, order: Array) -> Array:
+    """Deal the rows of known class to folds one by one, class after class, in this `order`.
+
+    The sizes of two folds differ by at most one row. Rows of unknown class have the fold -1.
+
+    Examples
+    --------
+    >>> _deal_classes(np.array([0, 0, 0, -1, 1, 1]), 2, np.arange(6))
+    array([ 0,  1,  0, -1,  1,  0])
+    """
+    rows = order[np.argsort(codes[order], kind="stable")]
+    rows = rows[codes[rows] >= 0]
+    fold = np.full(len(codes), -1)
+    fold[rows] = np.arange(len(rows)) % n_folds
     return fold
 
 
@@ -165,7 +181,7 @@ class MarksKFold(BaseCrossValidator):
         rng = check_random_state(self.random_state) if self.shuffle else None
         labels = PairLabels.of(X, _num_samples(X), y, marks)
         order = order_by_name(X, len(labels.codes))
-        ordered = labels.among(order) or labels
+        ordered = labels.among(order)
         fold = np.empty(len(order), dtype=np.intp)
         fold[order] = assign_folds(ordered, self._count_folds(ordered), rng)
         if fold.max() < 1:
@@ -194,7 +210,7 @@ class MarksKFold(BaseCrossValidator):
         if X is None or (y is None and marks is None):
             return self.n_splits
         labels = PairLabels.of(X, _num_samples(X), y, marks)
-        return self._count_folds(labels.among(order_by_name(X, len(labels.codes))) or labels)
+        return self._count_folds(labels.among(order_by_name(X, len(labels.codes))))
 
     def _count_folds(self, labels: PairLabels) -> int:
         """Return the largest number of folds with pairs of both kinds in each, if there is one.
@@ -204,7 +220,7 @@ class MarksKFold(BaseCrossValidator):
         for n in range(self.n_splits, 1, -1):
             fold = assign_folds(labels, n)
             parts = [labels.among(np.flatnonzero(fold == k)) for k in range(fold.max() + 1)]
-            if all(part is not None and part.n_similar and part.n_dissimilar for part in parts):
+            if all(part.n_similar and part.n_dissimilar for part in parts):
                 return len(parts)
         return int(assign_folds(labels, self.n_splits).max()) + 1
 

@@ -1,4 +1,4 @@
-"""Distances of labeled pairs whose points the metric has not seen."""
+"""Features of labeled pairs whose points no model has seen: their distances."""
 
 from __future__ import annotations
 
@@ -25,29 +25,27 @@ _UNLABELED = 400
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Distances of labeled pairs, to choose a threshold by and to judge the choice.
+    """Labeled pairs as models see them that know none of their points, to decide by and to judge.
 
-    Each has a distance, `similar`, two rows, a fold (no point is in two folds) and a count: how
-    much the user's weight makes it count.
+    Parameters
+    ----------
+    features : ndarray of shape (n_pairs, n_features)
+        What is measured of each pair: see `pair_features`.
+    similar : ndarray of bool of shape (n_pairs,)
+        The truth.
+    rows : ndarray of int of shape (n_pairs, 2)
+        The two rows of each pair.
+    fold : ndarray of int of shape (n_pairs,)
+        The fold that each pair was held out with; no row is in two of them.
+    counts : ndarray of shape (n_pairs,)
+        How much each pair counts, above 0: its weight.
     """
 
-    distances: Array
+    features: Array
     similar: Array
     rows: Array
     fold: Array
     counts: Array
-
-    @classmethod
-    def of_marks(
-        cls, distances: Array, likeness: Array, weights: Array, rows: Array, fold: Array
-    ) -> HeldOut:
-        """Count a mark of likeness q as q of a similar pair and 1 - q of a dissimilar one."""
-        place = np.tile(np.arange(len(distances)), 2)
-        similar = np.repeat([True, False], len(distances))
-        counts = np.concatenate([weights * likeness, weights * (1.0 - likeness)])
-        kept = counts > 0.0
-        place, similar, counts = place[kept], similar[kept], counts[kept]
-        return cls(distances[place], similar, rows[place], fold[place], counts)
 
     @property
     def share(self) -> float:
@@ -67,10 +65,10 @@ class HeldOut:
         return HeldOut(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
-def pair_distances(model: Any, X: Any, rows: Array) -> Array:
-    """Compute the learned distances of pairs of rows of `X`, by number.
+def pair_features(model: Any, X: Any, rows: Array) -> Array:
+    """Measure pairs of rows of `X`, by number: one column, the learned distance.
 
-    For a `MetricClassifier` they are the probabilities that the classes of the two rows differ,
+    For a `MetricClassifier` it is the probability that the classes of the two rows differ,
     which count as independent; 0 for identical rows.
     """
     by_classes = isinstance(model, MetricClassifier)
@@ -80,8 +78,10 @@ def pair_distances(model: Any, X: Any, rows: Array) -> Array:
     first, second = places.reshape(-1, 2).T
     if by_classes:
         differ = np.clip(1.0 - np.einsum("ij,ij->i", Z[first], Z[second]), 0.0, 1.0)
-        return np.where((Z[first] == Z[second]).all(axis=1), 0.0, differ)
-    return np.linalg.norm(Z[first] - Z[second], axis=1)
+        distances = np.where((Z[first] == Z[second]).all(axis=1), 0.0, differ)
+    else:
+        distances = np.linalg.norm(Z[first] - Z[second], axis=1)
+    return distances[:, np.newaxis]
 
 
 def measure_held_out(
@@ -91,12 +91,12 @@ def measure_held_out(
     cv: int,
     refit: Callable[[Any, PairLabels], Any],
 ) -> HeldOut:
-    """Compute distances of the labeled pairs by metrics that have not seen their points.
+    """Measure the labeled pairs by models that have not seen their points.
 
-    The labeled points are assigned to folds. For each fold a metric is learned without its
-    points, from the other labeled points and some unlabeled ones, and measures the pairs within
-    it. Metrics of different fits may differ in scale: each gets the mean squared distance on `X`
-    of the model's own (not so probabilities).
+    The labeled points are assigned to folds. For each fold a model is fitted without its points,
+    to the other labeled points and some unlabeled ones, and measures the pairs within it. Metrics
+    of different fits may differ in scale: each gets the mean squared distance on `X` of the
+    model's own (not so probabilities).
 
     `cv` is the largest number of folds. `refit` fits another such model to points and labels.
     """
@@ -110,19 +110,20 @@ def measure_held_out(
     for number in range(n_folds):
         inside, outside = np.flatnonzero(folds == number), shared[folds[shared] != number]
         test, train = labels.among(inside), labels.among(outside)
-        if test is None or train is None or not test.n_labeled:
-            continue
-        if not (train.similar_weight and train.dissimilar_weight):
+        if not (test.n_labeled and train.similar_weight and train.dissimilar_weight):
             continue
         rows, likeness, weights = _list_pairs(test, _MOST_PAIRS // n_folds)
         # With kernel values for X, the columns are the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
         metric = refit(_safe_indexing(seen, outside), train)
-        d = pair_distances(metric, _safe_indexing(seen, inside), rows)
+        features = pair_features(metric, _safe_indexing(seen, inside), rows)
         if is_scaled:
-            d = d * np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
+            features[:, 0] *= np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
+        # A mark of likeness q is a similar pair that counts as q and a dissimilar one of 1 - q.
         fold = np.full(len(rows), number)
-        parts.append(HeldOut.of_marks(d, likeness, weights, inside[rows], fold))
+        for similar, counts in ((True, weights * likeness), (False, weights * (1.0 - likeness))):
+            pairs = HeldOut(features, np.full(len(rows), similar), inside[rows], fold, counts)
+            parts.append(pairs.only(counts > 0.0))
     return _join(parts, labels)
 
 

@@ -27,15 +27,15 @@ from .._utils._validation import (
 from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
 from ._folds import order_by_name
-from ._held_out import measure_held_out, pair_distances
+from ._held_out import measure_held_out, pair_features
 from ._models import check_learner, fit_model, from_device, map_points
 from ._threshold import (
     STRATEGIES,
     WITH_TARGET,
-    decision_threshold,
-    fit_log_odds,
+    Aim,
+    Decision,
+    distances,
     judge,
-    probabilities,
     warn_of_no_decision,
 )
 
@@ -170,14 +170,14 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         model = fit_model(clone(blank), X, y, marks)
         with as_numbers("X"):
             held = measure_held_out(model, X, labels, self.cv, partial(_refit, blank))
-        threshold = decision_threshold(held, self.strategy, self.target, self.base_rate)
-        slope, intercept = fit_log_odds(held, self.base_rate)
-        report = judge(held, threshold, self.strategy, self.target, self.base_rate)
-        warn_of_no_decision(held, slope, intercept, threshold)
+        aim = Aim(self.strategy, self.target, self.base_rate)
+        decision = Decision.choose(held, aim)
+        report = judge(held, decision, aim)
+        warn_of_no_decision(held, decision)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
-        self.estimator_, self.threshold_, self.report_ = model, threshold, report
-        self.slope_, self.intercept_ = slope, intercept
-        self.classes_ = np.array([-1, 1])
+        self.estimator_, self.report_, self.classes_ = model, report, np.array([-1, 1])
+        self.threshold_ = decision.threshold
+        self.slope_, self.intercept_ = decision.slope, decision.intercept
         return self
 
     def predict(self, pairs: ArrayLike, X: Any = None) -> Array:
@@ -195,7 +195,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         ndarray of int of shape (n_pairs,)
             1 for alike, -1 for different.
         """
-        return np.where(self.pair_distance(pairs, X) <= self.threshold_, 1, -1)
+        features = self._measure(pairs, X)
+        return np.where(self._decision.accepts(features), 1, -1)
 
     def predict_proba(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute calibrated probabilities that the points of each pair are alike.
@@ -212,8 +213,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_pairs, 2)
             Probabilities of different and of alike, in the order of `classes_`.
         """
-        d = self.pair_distance(pairs, X)
-        alike = probabilities(self.slope_, self.intercept_, d)
+        features = self._measure(pairs, X)
+        alike = self._decision.probabilities(features)
         return np.column_stack([1.0 - alike, alike])
 
     def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
@@ -234,17 +235,25 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_pairs,)
             Learned distances.
         """
+        return distances(self._measure(pairs, X))
+
+    @property
+    def _decision(self) -> Decision:
+        return Decision(self.threshold_, self.slope_, self.intercept_)
+
+    def _measure(self, pairs: ArrayLike, X: Any) -> Array:
+        """Return the features of pairs, of shape (n_pairs, n_features)."""
         check_is_fitted(self)
         model, X, pairs = self.estimator_, from_device(X), from_device(pairs)
         if X is not None:
             check_rows_by_number(X)
             check_directions(model, X)
             with as_numbers("X"):  # a step of a pipeline may be the first to look at X
-                return pair_distances(model, X, Rows.of(X).require(pairs))
+                return pair_features(model, X, Rows.of(X).require(pairs))
         points = np.asarray(pairs)
         check_pairs(points, self.n_features_in_)
         if len(points) == 0:
-            return np.empty(0)
+            return np.empty((0, 1))
         rows: Any = points.reshape(-1, points.shape[2])
         check_directions(model, rows, "pairs")
         if hasattr(self, "feature_names_in_"):  # steps of a pipeline may go by these names
@@ -252,7 +261,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
             rows = pd.DataFrame(rows, columns=self.feature_names_in_)
         with as_numbers("pairs"):
-            return pair_distances(model, rows, np.arange(len(rows)).reshape(-1, 2))
+            return pair_features(model, rows, np.arange(len(rows)).reshape(-1, 2))
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -313,7 +322,7 @@ def _in_order_of_names(
     if marks is not None and marks.names is None:  # by name, they find their rows
         marks = marks[order]
     y = None if y is None else _safe_indexing(y, order)
-    return _safe_indexing(X, order), y, marks, labels.among(order) or labels
+    return _safe_indexing(X, order), y, marks, labels.among(order)
 
 
 def _refit(blank: Any, X: Any, known: PairLabels) -> Any:

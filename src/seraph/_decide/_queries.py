@@ -77,9 +77,8 @@ def query_pairs(
     d = np.clip(1.0 - Z @ Z.T, 0.0, 1.0) if by_classes else euclidean_distances(Z, squared=True)
     # With an infinite threshold, all pairs have the same probability.
     doubt = np.abs(d - threshold) if np.isfinite(threshold) else np.zeros_like(d)
-    if part is not None:
-        doubt[tuple(part.pairs.T)] = np.inf
-        doubt[np.logical_and.outer(part.codes >= 0, part.codes >= 0)] = np.inf
+    doubt[tuple(part.pairs.T)] = np.inf
+    doubt[np.logical_and.outer(part.codes >= 0, part.codes >= 0)] = np.inf
     doubt[np.tril_indices(len(doubt))] = np.inf
     pairs: list[tuple[int, int]] = []
     while len(pairs) < min(n, len(doubt) // 2):

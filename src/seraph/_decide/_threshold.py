@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 from .._marks import effective_size
 from .._utils._typing import Array, Interval
 from .._utils._warnings import warn
-from ..metrics import choose_threshold
+from ..metrics._threshold import choose_threshold
 from ._held_out import HeldOut
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")
@@ -24,27 +24,69 @@ _REPLICATES = 400
 _HARDLY_ANY_PENALTY = 1e6
 
 
-def decision_threshold(
-    held: HeldOut, strategy: str, target: float | None, base_rate: float | None
-) -> float:
-    """Return the distance up to which a `PairClassifier` calls pairs similar.
+class Aim(NamedTuple):
+    """What a decision is chosen for: parameters of `PairClassifier`."""
 
-    For accuracy it is where both kinds are equally probable by the calibrated log-odds, so that
-    decisions and probabilities agree. (A line through all pairs is also steadier than the best cut
-    between two of them.) It is at least 0, since identical points are alike, and infinite if all
-    distances have the same probability.
+    strategy: str = "accuracy"
+    target: float | None = None
+    base_rate: float | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Decide about pairs by their features: at most `threshold` apart are alike.
+
+    The log-odds that two points at distance d are alike are ``intercept + slope * d``.
     """
-    if strategy != "accuracy":
-        weights = held.weights(base_rate)
-        return choose_threshold(held.distances, held.similar, weights, strategy, target)
-    slope, intercept = fit_log_odds(held, base_rate)
-    if slope < 0.0:
-        return max(0.0, -intercept / slope)
-    return np.inf if intercept >= 0.0 else -np.inf
+
+    threshold: float
+    slope: float
+    intercept: float
+
+    @classmethod
+    def choose(cls, held: HeldOut, aim: Aim, otherwise: float | None = None) -> Decision:
+        """Choose the threshold and the log-odds that are best on held-out pairs.
+
+        For accuracy the threshold is where both kinds are equally probable by the calibrated
+        log-odds, so that decisions and probabilities agree. (A line through all pairs is also
+        steadier than the best cut between two of them.) It is at least 0, since identical points
+        are alike, and infinite if all distances have the same probability.
+
+        If these pairs reach no target, the threshold is `otherwise`, or a ValueError says so.
+        """
+        d = distances(held.features)
+        slope, intercept = fit_log_odds(d, held, aim.base_rate)
+        if aim.strategy == "accuracy":
+            always_or_never = np.inf if intercept >= 0.0 else -np.inf
+            even = max(0.0, -intercept / slope) if slope < 0.0 else always_or_never
+            return cls(even, slope, intercept)
+        weights = held.weights(aim.base_rate)
+        try:
+            threshold = choose_threshold(d, held.similar, weights, aim.strategy, aim.target)
+        except ValueError:
+            if otherwise is None:
+                raise
+            threshold = otherwise
+        return cls(threshold, slope, intercept)
+
+    def accepts(self, features: Array) -> Array:
+        """Return which pairs are called alike."""
+        return distances(features) <= self.threshold
+
+    def probabilities(self, features: Array) -> Array:
+        """Return the probabilities that pairs are alike; at least 0.5 for identical points."""
+        d = distances(features)
+        p = expit(self.intercept + self.slope * d)
+        return np.where((d == 0.0) & (self.slope < 0.0), np.maximum(p, 0.5), p)
 
 
-def fit_log_odds(held: HeldOut, base_rate: float | None) -> tuple[float, float]:
-    """Return the slope, which is 0 or below, and the intercept of the log-odds (Platt scaling).
+def distances(features: Array) -> Array:
+    """Return the one number of each pair that threshold and log-odds go by."""
+    return np.asarray(features[:, 0])
+
+
+def fit_log_odds(d: Array, held: HeldOut, base_rate: float | None) -> tuple[float, float]:
+    """Return the slope, at most 0, and the intercept of log-odds by distance (Platt scaling).
 
     Labels are softened to ``(N + 1) / (N + 2)``, so that separable pairs give no certainty. A
     base rate other than the share of similar pairs shifts the intercept by the ratio of the odds.
@@ -54,11 +96,11 @@ def fit_log_odds(held: HeldOut, base_rate: float | None) -> tuple[float, float]:
     )
     soft = np.where(held.similar, (n_similar + 1) / (n_similar + 2), 1 / (n_dissimilar + 2))
     weights = held.counts / held.counts.mean()
-    scale = float(np.sqrt(np.mean(held.distances**2))) or 1.0
-    d = np.tile(held.distances, 2)[:, np.newaxis] / scale
-    both = np.repeat([1, 0], len(held.distances))  # a soft label is two labels with weights
+    scale = float(np.sqrt(np.mean(d**2))) or 1.0
     model = LogisticRegression(C=_HARDLY_ANY_PENALTY, max_iter=1000).fit(
-        d, both, sample_weight=np.concatenate([weights * soft, weights * (1 - soft)])
+        np.tile(d, 2)[:, np.newaxis] / scale,
+        np.repeat([1, 0], len(d)),  # a soft label is two labels with weights
+        sample_weight=np.concatenate([weights * soft, weights * (1 - soft)]),
     )
     slope, intercept = float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
     if slope > 0.0:  # the distance is not better than chance
@@ -68,20 +110,20 @@ def fit_log_odds(held: HeldOut, base_rate: float | None) -> tuple[float, float]:
     return slope, intercept
 
 
-def warn_of_no_decision(held: HeldOut, slope: float, intercept: float, threshold: float) -> None:
+def warn_of_no_decision(held: HeldOut, decision: Decision) -> None:
     """Warn if the distance is no better than chance, or if only identical points are alike."""
-    auc = roc_auc_score(held.similar, -held.distances, sample_weight=held.counts)
+    auc = roc_auc_score(held.similar, -distances(held.features), sample_weight=held.counts)
     sizes = [_count_independent(held.only(kind)) for kind in (held.similar, ~held.similar)]
     # The standard error of an AUC of 0.5, and the normal quantile of a one-sided 5 %.
     if auc - 0.5 <= 1.645 * np.sqrt(sum(1.0 / n for n in sizes) / 12.0):
-        p = float(expit(intercept))
-        same = "" if slope else f" Every pair is alike with probability {p:.2g}."
+        p = float(expit(decision.intercept))
+        same = "" if decision.slope else f" Every pair is alike with probability {p:.2g}."
         warn(
             "The learned distance does not tell similar pairs from dissimilar ones better than "
             f"chance would: their AUC is {auc:.2f} on held-out pairs.{same} Check the marks, mark "
             "more pairs, or add features that tell them apart."
         )
-    elif threshold <= 0.0:
+    elif decision.threshold <= 0.0:
         warn(
             "predict calls no pair alike but identical points: similar pairs are too rare for "
             "this distance. Pass a larger base_rate; or decide by "
@@ -89,34 +131,25 @@ def warn_of_no_decision(held: HeldOut, slope: float, intercept: float, threshold
         )
 
 
-def probabilities(slope: float, intercept: float, distances: Array) -> Array:
-    """Return the probabilities of distances; at least 0.5 for identical points."""
-    d = np.asarray(distances, dtype=np.float64)
-    p = expit(intercept + slope * d)
-    return np.where((d == 0.0) & (slope < 0.0), np.maximum(p, 0.5), p)
+def judge(held: HeldOut, decision: Decision, aim: Aim) -> dict[str, Any]:
+    """Estimate the rates and the Brier score of such a decision on pairs of other points.
 
-
-def judge(
-    held: HeldOut, threshold: float, strategy: str, target: float | None, base_rate: float | None
-) -> dict[str, Any]:
-    """Estimate the rates and the Brier score of such choices on pairs of other points.
-
-    For each fold the threshold and the probabilities are chosen on the others, so no pair is
-    judged by a choice that it helped to make. The intervals come from a bootstrap of the points,
-    since pairs that share a point are not independent; they are no narrower than Wilson's for as
-    many independent pairs as there are points. (If no pair is wrong, all replicates are equal.)
+    For each fold another one is chosen on the other folds, so no pair is judged by a choice that
+    it helped to make; a target that these do not reach leaves the threshold of `decision`. The
+    intervals come from a bootstrap of the points, since pairs that share a point are not
+    independent; they are no narrower than Wilson's for as many independent pairs as there are
+    points. (If no pair is wrong, all replicates are equal.)
     """
-    accepted, p = np.zeros(len(held.distances), dtype=bool), np.empty(len(held.distances))
+    accepted, p = np.zeros(len(held.similar), dtype=bool), np.empty(len(held.similar))
     for fold in np.unique(held.fold):
         inside = held.fold == fold
         others = held.only(~inside)
         judges = others if set(others.similar) == {True, False} else held
-        chosen, d = threshold, held.distances[inside]
-        with suppress(ValueError):  # the others alone do not reach the target
-            chosen = decision_threshold(judges, strategy, target, base_rate)
-        accepted[inside] = d <= chosen
-        p[inside] = probabilities(*fit_log_odds(judges, base_rate), d)
-    base = held.share if base_rate is None else base_rate
+        chosen = Decision.choose(judges, aim, decision.threshold)
+        accepted[inside] = chosen.accepts(held.features[inside])
+        p[inside] = chosen.probabilities(held.features[inside])
+    base = held.share if aim.base_rate is None else aim.base_rate
+    brier = np.average((p - held.similar) ** 2, weights=held.weights(aim.base_rate))
     points, place = np.unique(held.rows, return_inverse=True)
     place, rng, n = place.reshape(-1, 2), np.random.default_rng(0), len(points)
     replicates = []
@@ -134,7 +167,7 @@ def judge(
         "n_similar": int(held.similar.sum()),
         "n_dissimilar": int((~held.similar).sum()),
         "base_rate": base,
-        "brier_score": float(np.average((p - held.similar) ** 2, weights=held.weights(base_rate))),
+        "brier_score": float(brier),
         **{
             name: _find_interval(
                 value,

@@ -18,6 +18,8 @@ from .._utils._unknown import warn_of_signs
 from .._utils._validation import shown
 from ._classes import number_classes, read_classes
 from ._marks import EVEN, Marks
+from ._merge import cut
+from ._rows import Rows
 
 
 @dataclass(frozen=True)
@@ -191,8 +193,8 @@ class PairLabels:
         y, aligned = aligned_marks(X, n, y, marks)
         return cls.make(n, y, aligned, required=required)
 
-    def among(self, rows: Array) -> PairLabels | None:
-        """Return the labels of some rows alone, in their order; None if there are none.
+    def among(self, rows: Array) -> PairLabels:
+        """Return the labels of some rows alone, in their order.
 
         Parameters
         ----------
@@ -206,12 +208,17 @@ class PairLabels:
         array([-1,  0,  0])
         """
         codes = self.codes[rows]
-        codes = number_classes(codes, codes >= 0)
-        part = replace(self, codes=codes, n_absent_marks=0)
-        if len(self.pairs) or len(self.triplets):
-            marks = self.marks[rows]
-            part = PairLabels(codes, *_without_implied(marks, codes), marks.triplets)
-        return part if part.n_labeled or len(part.triplets) else None
+        pairs, which = cut(self.pairs, rows, len(self.codes))
+        pairs = np.sort(pairs, axis=1)
+        order = np.lexsort(pairs.T[::-1])
+        triplets, _ = cut(self.triplets, rows, len(self.codes))
+        return PairLabels(
+            number_classes(codes, codes >= 0),
+            pairs[order],
+            self.likeness[which[order]],
+            self.weights[which[order]],
+            triplets[np.lexsort(triplets.T[::-1])],
+        )
 
     def sure(self, *, triplets: bool) -> PairLabels:
         """Return the labels without unsure pairs or weights, and with or without triplets."""
@@ -227,13 +234,8 @@ class PairLabels:
     @property
     def marks(self) -> Marks:
         """The marks that the classes do not imply."""
-        return Marks(
-            self.pairs,
-            self.likeness,
-            weights=self.weights,
-            triplets=self.triplets,
-            rows=len(self.codes),
-        )
+        parts = self.pairs, self.likeness, self.weights, self.triplets
+        return Marks._of(Rows(len(self.codes)), *parts)  # noqa: SLF001 (they are checked)
 
 
 def aligned_marks(

@@ -123,7 +123,7 @@ class ClassicLearner(Learner, ABC):
         n_absent = labels.n_absent_marks
         if self._needs_labels:  # samples and ties then do not depend on the order of the rows
             order = row_order(points, labels)
-            points, labels = points[order], labels.among(order) or labels
+            points, labels = points[order], labels.among(order)
         learn = partial(self._learn, points, labels)
         return self._fit_points(X, points, learn, n_absent_marks_=n_absent)
 

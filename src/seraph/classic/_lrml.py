@@ -109,7 +109,7 @@ class LRML(ClassicLearner):
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if len(points) > _SAMPLED_ROWS:
             rows = labeled_first(labels.is_labeled, _SAMPLED_ROWS)
-            points, labels = points[rows], labels.among(rows) or labels
+            points, labels = points[rows], labels.among(rows)
         left, lengths, directions = principal_directions(remove_unit(points)[0])
         Z = left * lengths
         if not Z.any():
