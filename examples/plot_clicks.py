@@ -3,10 +3,10 @@ Let clicks improve a search
 ===========================
 
 Keep a log with a line for each result shown: the query, the row, and whether it was chosen.
-``Marks.from_feedback`` turns the log into marks. A choice is a mark of 0.9; a result that was
-shown and not chosen is one of 0.1 with a tenth of the weight. Keep those: a log of clicks alone
-does not say what should be far apart. Leave out results that nobody has looked at. If users state
-a dislike, add it as a certain mark, which overrides the clicks on that pair.
+Each line is a mark of 0.9 if the result was chosen, otherwise one of 0.1 with a tenth of the
+weight. Keep those: a log of clicks alone does not say what should be far apart. Leave out results
+that nobody has looked at. If users state a dislike, add it as a certain mark, which overrides the
+clicks on that pair.
 
 The documents are the texts that describe scipy's functions, embedded by TF-IDF and SVD. People
 search for texts like 250 of them, look at ten results, and click on 60 % of those of the same
@@ -64,7 +64,9 @@ def course(seed):
     scores = [quality(X)]
     for number in numbers[1:]:
         lines = query <= query[chosen][number - 1]
-        clicks = Marks.from_feedback(query[lines], shown[lines], chosen[lines], rows=X)
+        pairs, was_chosen = np.column_stack([query, shown])[lines], chosen[lines]
+        opinions, weights = np.where(was_chosen, [[0.9], [1.0]], [[0.1], [0.1]])
+        clicks = Marks(pairs, opinions, weights=weights, rows=X)
         scores.append(quality(SERAPH(n_components=20).fit(X, marks=clicks).transform(X)))
     return scores
 

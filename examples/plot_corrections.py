@@ -3,9 +3,10 @@ Learn from corrected clusters
 =============================
 
 A colleague answers about twenty pairs of patients, or finds fifteen of them in the wrong cluster
-and moves them. ``Marks`` holds either, and ``Marks.from_corrections`` makes marks of what has
-changed. SERAPH learns from them, and k-means looks for two clusters in the learned space. The
-adjusted Rand index compares them with the diagnoses: 1 is perfect, 0 is chance.
+and moves them. ``Marks`` holds either. Pairs that were put together or taken apart are certain;
+others may be right, or nobody looked at them: that is weak evidence. SERAPH learns from the marks,
+and k-means looks for two clusters in the learned space. The adjusted Rand index compares them with
+the diagnoses: 1 is perfect, 0 is chance.
 """
 
 import numpy as np
@@ -23,6 +24,16 @@ before = k_means.fit_predict(X)
 wrong = (before == before[0]) != (illness == illness[0])
 
 
+def marks_of(before, now, rng):
+    """Mark pairs of each row with ten others by what has changed."""
+    rows = np.repeat(np.arange(len(X)), 10)
+    pairs = np.column_stack([rows, rng.integers(len(X), size=len(rows))])
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    was, same = (groups[pairs[:, 0]] == groups[pairs[:, 1]] for groups in (before, now))
+    likely = np.where(was != same, same, np.where(same, 0.9, 0.1))
+    return Marks(pairs, likely, weights=np.where(was != same, 1.0, 0.1), rows=X)
+
+
 def scores(seed):
     """Adjusted Rand indices after twenty answers, and after fifteen moves."""
     rng = np.random.default_rng(seed)
@@ -35,7 +46,7 @@ def scores(seed):
     moved = rng.permutation(np.flatnonzero(wrong))[:15]
     now = before.copy()
     now[moved] = 1 - before[moved]
-    corrections = Marks.from_corrections(before, now, rows=X)
+    corrections = marks_of(before, now, rng)
     regrouped = k_means.fit_predict(SERAPH().fit(X, marks=corrections).transform(X))
     return [adjusted_rand_score(illness, groups) for groups in (kept, learned, now, regrouped)]
 

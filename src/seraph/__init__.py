@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
         records,
         tables,
     )
-    from ._clustering import constrained_agglomerative, constrained_k_means
+    from ._clustering import constrained_k_means
     from ._decide._classifier import MetricClassifier
     from ._decide._folds import MarksKFold
     from ._decide._pair_classifier import PairClassifier
@@ -46,7 +46,6 @@ __all__ = [
     "PairClassifier",
     "TablePreparer",
     "__version__",
-    "constrained_agglomerative",
     "constrained_k_means",
     "load",
     "query_pairs",
@@ -58,7 +57,7 @@ __all__ = [
 
 # Where each name lives.
 _HOMES = {
-    "_clustering": ("constrained_agglomerative", "constrained_k_means"),
+    "_clustering": ("constrained_k_means",),
     "tables._preparer": ("TablePreparer",),
     "_decide._classifier": ("MetricClassifier",),
     "_decide._folds": ("MarksKFold",),

@@ -7,18 +7,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, Marks, constrained_agglomerative, constrained_k_means
+from seraph import SERAPH, Marks, constrained_k_means
 from seraph._clustering._constrained import _assign
 from tests.helpers.quick import examples
-
-BOTH = pytest.mark.parametrize("cluster", [constrained_k_means, constrained_agglomerative])
 
 
 def sample(seed, n=40, classes=4):
@@ -34,67 +30,21 @@ def marked(pairs, labels, n=40):
     return {"marks": Marks(pairs, labels, rows=n)}
 
 
-@BOTH
 @examples(2)
 @given(seed=st.integers(0, 10**6))
-def test_marks_that_can_be_kept_are_kept(cluster, seed):
+def test_marks_that_can_be_kept_are_kept(seed):
     Z, y, pairs, marks = sample(seed)
-    labels = cluster(Z, len(np.unique(y)) + 2, **marked(pairs, marks))
+    labels = constrained_k_means(Z, len(np.unique(y)) + 2, **marked(pairs, marks))
     together = labels[pairs[:, 0]] == labels[pairs[:, 1]]
     np.testing.assert_array_equal(together, marks == 1)
     assert len(np.unique(labels)) == len(np.unique(y)) + 2
 
 
-@BOTH
-def test_classes_are_links(cluster):
+def test_classes_are_links():
     Z, y, _, _ = sample(0)
     some = np.where(np.arange(40) < 20, y, -1)
-    labels = cluster(Z, 4, some)[:20]
+    labels = constrained_k_means(Z, 4, some)[:20]
     assert adjusted_rand_score(y[:20], labels) == 1.0
-
-
-@pytest.mark.parametrize("method", ["average", "complete", "ward"])
-def test_without_marks_clusters_merge_as_by_scipy(method):
-    Z = np.random.default_rng(0).normal(size=(80, 3))
-    expected = fcluster(linkage(Z, method), 7, "maxclust")
-    assert adjusted_rand_score(expected, constrained_agglomerative(Z, 7, linkage=method)) == 1.0
-
-
-def plain_agglomerative(Z, k, pairs, marks):
-    """Average linkage by looking at all pairs of clusters each time."""
-    d = cdist(Z, Z)
-    clusters = [{i} for i in range(len(Z))]
-    for i, j in pairs[marks == 1]:
-        a, b = (next(c for c in clusters if row in c) for row in (i, j))
-        if a is not b:
-            clusters.remove(b)
-            a |= b
-    apart = {frozenset(pair) for pair in pairs[marks == -1].tolist()}
-    while len(clusters) > k:
-        options = [
-            (d[np.ix_(list(a), list(b))].mean(), s, t)
-            for s, a in enumerate(clusters)
-            for t, b in enumerate(clusters[:s])
-            if not any(frozenset((i, j)) in apart for i in a for j in b)
-        ]
-        if not options:
-            break
-        _, s, t = min(options)
-        clusters[t] |= clusters.pop(s)
-    labels = np.empty(len(Z), dtype=int)
-    for number, members in enumerate(clusters):
-        labels[list(members)] = number
-    return labels
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_with_marks_clusters_merge_as_by_looking_at_all(seed):
-    Z, _, pairs, marks = sample(seed, n=24)
-    expected = plain_agglomerative(Z, 4, pairs, marks)
-    found = constrained_agglomerative(Z, 4, **marked(pairs, marks, 24))
-    assert adjusted_rand_score(expected, found) == 1.0
-    assert found[0] == 0
-    assert np.all(np.diff(np.maximum.accumulate(found)) <= 1)
 
 
 def test_without_marks_the_sum_of_squares_is_that_of_k_means():
@@ -125,31 +75,26 @@ def test_marks_help_on_wine():
     marks = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
     given = marked(pairs, marks, len(X))
     Z = SERAPH().fit_transform(X, **given)
-    for cluster in (constrained_k_means, constrained_agglomerative):
-        assert adjusted_rand_score(y, cluster(Z, 3, **given)) > 0.75
+    assert adjusted_rand_score(y, constrained_k_means(Z, 3, **given)) > 0.75
 
 
-@BOTH
-def test_names_are_matched(cluster):
+def test_names_are_matched():
     Z, _, pairs, marks = sample(1)
     names = np.array([f"r{k}" for k in range(40)])
-    options = {"random_state": 0} if cluster is constrained_k_means else {}
-    expected = cluster(Z, 5, **marked(pairs, marks), **options)
+    expected = constrained_k_means(Z, 5, **marked(pairs, marks), random_state=0)
     frame = pd.DataFrame(Z, index=names)
     named = Marks(names[pairs], marks, rows=frame)
-    np.testing.assert_array_equal(cluster(frame, 5, marks=named, **options), expected)
+    found = constrained_k_means(frame, 5, marks=named, random_state=0)
+    np.testing.assert_array_equal(found, expected)
     order = np.random.default_rng(0).permutation(40)
-    found = cluster(frame.iloc[order], 5, marks=named, **options)
+    found = constrained_k_means(frame.iloc[order], 5, marks=named, random_state=0)
     together = found[np.argsort(order)]
     np.testing.assert_array_equal(together[pairs[:, 0]] == together[pairs[:, 1]], marks == 1)
-    if cluster is constrained_agglomerative:
-        assert adjusted_rand_score(expected[order], found) == 1.0
 
 
-@BOTH
 @examples(4)
 @given(seed=st.integers(0, 10**6))
-def test_sure_marks_are_kept_whatever_unsure_marks_claim(cluster, seed):
+def test_sure_marks_are_kept_whatever_unsure_marks_claim(seed):
     Z, _, pairs, sure = sample(seed)
     rng = np.random.default_rng(seed)
     clicks = np.array([rng.choice(40, 2, replace=False) for _ in range(30)])
@@ -157,20 +102,17 @@ def test_sure_marks_are_kept_whatever_unsure_marks_claim(cluster, seed):
     marks = claims + Marks(pairs, sure, rows=40)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # too few clusters for all that must be apart
-        labels = cluster(Z, 2, marks=marks)
+        labels = constrained_k_means(Z, 2, marks=marks)
     together = labels[pairs[:, 0]] == labels[pairs[:, 1]]
     assert together[sure == 1].all()
-    if cluster is constrained_agglomerative:
-        assert not together[sure == -1].any()
 
 
-@BOTH
 @pytest.mark.parametrize("weakest", range(3))
-def test_of_unsure_marks_that_disagree_the_weakest_is_left_out(cluster, weakest):
+def test_of_unsure_marks_that_disagree_the_weakest_is_left_out(weakest):
     Z = np.arange(6.0)[:, np.newaxis]
     pairs, likeness = np.array([[0, 4], [4, 5], [0, 5]]), np.array([0.9, 0.9, 0.1])
     weights = np.where(np.arange(3) == weakest, 0.5, 1.0)
-    labels = cluster(Z, 3, marks=Marks(pairs, likeness, weights=weights, rows=Z))
+    labels = constrained_k_means(Z, 3, marks=Marks(pairs, likeness, weights=weights, rows=Z))
     kept = (labels[pairs[:, 0]] == labels[pairs[:, 1]]) == (likeness > 0.5)
     np.testing.assert_array_equal(kept, np.arange(3) != weakest)
 
@@ -180,23 +122,17 @@ def test_marks_that_cannot_be_kept_are_told():
     pairs = [[0, 1], [1, 2], [0, 2]]
     with pytest.warns(UserWarning, match="1 of 3 pairs of groups that must be apart"):
         constrained_k_means(Z, 2, **marked(pairs, [-1] * 3, 6), random_state=0)
-    with pytest.warns(UserWarning, match="keep 3 clusters apart, and n_clusters=2"):
-        labels = constrained_agglomerative(Z, 2, **marked(pairs, [-1] * 3, 6))
-    assert labels.max() == 2
 
 
-@BOTH
-def test_bad_input_is_refused(cluster):
+def test_bad_input_is_refused():
     Z = np.random.default_rng(0).normal(size=(6, 2))
     with pytest.raises(ValueError, match="Rows 0 and 2 are marked dissimilar, but similar marks"):
-        cluster(Z, 2, **marked([[0, 1], [1, 2], [0, 2]], [1, 1, -1], 6))
+        constrained_k_means(Z, 2, **marked([[0, 1], [1, 2], [0, 2]], [1, 1, -1], 6))
     with pytest.raises(ValueError, match=r"n_clusters=6 is more than .* similar marks join, 5"):
-        cluster(Z, 6, **marked([[0, 1]], [1], 6))
+        constrained_k_means(Z, 6, **marked([[0, 1]], [1], 6))
     with pytest.raises(ValueError, match="n_clusters must be"):
-        cluster(Z, 0)
+        constrained_k_means(Z, 0)
     with pytest.raises(ValueError, match="NaN"):
-        cluster([[np.nan], [1.0]], 1)
-    with pytest.raises(ValueError, match="linkage must be"):
-        constrained_agglomerative(Z, 2, linkage="single")
+        constrained_k_means([[np.nan], [1.0]], 1)
     with pytest.raises(ValueError, match="n_init must be"):
         constrained_k_means(Z, 2, n_init=0)

@@ -1,19 +1,15 @@
-"""K-means and agglomerative clustering that keep to the marks."""
+"""K-means that keeps to the marks."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils import check_random_state
 
 from .._marks import Marks, PairLabels
-from .._utils._merging import Merging
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed
+from .._utils._validation import check_number, check_seed
 from .._utils._warnings import warn
 from ..metrics._points import check_mapped
 from ._links import Links
@@ -77,7 +73,14 @@ def constrained_k_means(
     for name, value in (("n_init", n_init), ("max_iter", max_iter)):
         check_number(name, value, low=1, integer=True)
     check_seed(random_state)
-    points, links = _check_input(Z, n_clusters, y, marks)
+    check_number("n_clusters", n_clusters, low=1, integer=True)
+    points = check_mapped(Z)
+    links = Links.of(PairLabels.of(Z, len(points), y, marks, required=False))
+    if n_clusters > (n_groups := int(links.group.max()) + 1):
+        raise ValueError(
+            f"n_clusters={n_clusters} is more than there are points or groups of points that "
+            f"similar marks join, {n_groups}."
+        )
     rng = check_random_state(random_state)
     sizes = np.bincount(links.group).astype(np.float64)
     means = np.zeros((len(sizes), max(1, points.shape[1])))
@@ -92,89 +95,6 @@ def constrained_k_means(
             "Allow more clusters, or check the dissimilar marks."
         )
     return labels[links.group]
-
-
-def constrained_agglomerative(
-    Z: ArrayLike,
-    n_clusters: int,
-    y: ArrayLike | None = None,
-    *,
-    marks: Marks | None = None,
-    linkage: Literal["average", "complete", "ward"] = "average",
-) -> Array:
-    """Merge the nearest clusters so that similar pairs are together and dissimilar ones apart.
-
-    Points that similar marks connect are merged first. Two clusters with a dissimilar pair
-    between them are never merged; if that leaves more than `n_clusters`, there is a warning. The
-    distances of all pairs are held in memory.
-
-    Parameters
-    ----------
-    Z : array-like of shape (n_samples, n_dimensions)
-        Points to compare by the Euclidean distance, as ``transform`` returns them.
-    n_clusters : int
-        Number of clusters to stop at.
-    y : array-like of shape (n_samples,), optional
-        Class labels, -1 where unknown: points of one class are together, classes apart.
-    marks : Marks, optional
-        Marks of the rows. An unsure pair counts as what it leans to, unless that contradicts sure
-        or surer marks; triplets are not used.
-    linkage : {"average", "complete", "ward"}, default="average"
-        Distance between clusters: the mean or the largest distance of their points, or the growth
-        of the sum of squares.
-
-    Returns
-    -------
-    ndarray of int of shape (n_samples,)
-        The cluster of each point, numbered by their first points.
-
-    References
-    ----------
-    I. Davidson, S. S. Ravi. Agglomerative hierarchical clustering with constraints: theoretical
-    and empirical results. PKDD 2005.
-
-    Examples
-    --------
-    >>> from seraph import Marks, constrained_agglomerative
-    >>> Z = [[0.0], [1.0], [4.0], [6.0]]
-    >>> constrained_agglomerative(Z, 2, marks=Marks([[2, 3]], [-1], rows=Z))
-    array([0, 0, 0, 1])
-    """
-    check_choice("linkage", linkage, ("average", "complete", "ward"))
-    points, links = _check_input(Z, n_clusters, y, marks)
-    d = squareform(pdist(points)) if points.shape[1] else np.zeros((len(points),) * 2)
-    merging = Merging(d**2 if linkage == "ward" else d, linkage)
-    firsts = np.unique(links.group, return_index=True)[1]
-    for point, first in enumerate(firsts[links.group].tolist()):
-        if point != first:
-            merging.merge(first, point)
-    merging.forbid(firsts[links.apart])
-    while merging.n_clusters > n_clusters and merging.merge_nearest():
-        pass
-    if merging.n_clusters > n_clusters:
-        warn(
-            f"The dissimilar marks keep {merging.n_clusters} clusters apart, and n_clusters="
-            f"{n_clusters}: merging stopped there. Allow more clusters, or check the marks."
-        )
-    return merging.labels()
-
-
-def _check_input(
-    Z: ArrayLike,
-    n_clusters: int,
-    y: ArrayLike | None,
-    marks: Marks | None,
-) -> tuple[Array, Links]:
-    check_number("n_clusters", n_clusters, low=1, integer=True)
-    points = check_mapped(Z)
-    labels = PairLabels.of(Z, len(points), y, marks, required=False)
-    links = Links.of(labels)
-    if n_clusters > (n_groups := int(links.group.max()) + 1):
-        raise ValueError(
-            f"n_clusters={n_clusters} is more than there are points or groups of points that "
-            f"similar marks join, {n_groups}."
-        )
-    return points, links
 
 
 def _lloyd(

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 
 from .._utils._public import publish
 from .._utils._typing import Array
-from . import _sources
+from .._utils._validation import check_number
+from ._classes import number_classes, read_classes
+from ._groups import pairs_within
 from ._merge import chosen_rows, cut, merge_marks
 from ._read import read_pairs, read_triplets, report_absent
 from ._rows import Rows, is_frame
@@ -322,8 +324,8 @@ class Marks:
         weight : float, default=1.0
             How much each mark counts.
         partners : int, default=10
-            All pairs are marked in groups where no row has more partners than that. In larger
-            ones each row gets as many, spread evenly: n rows have at most ``n * partners`` marks.
+            All pairs are marked in groups of up to ``2 * partners + 1`` rows. In larger ones each
+            row is in ``2 * partners`` pairs, spread evenly: n rows have ``n * partners`` marks.
 
         Examples
         --------
@@ -334,87 +336,12 @@ class Marks:
         >>> Marks.from_groups(photo, 0.05, rows=6)
         Marks(6 rows: 0 similar, 4 dissimilar)
         """
+        check_number("label", label, low=-1.0, high=1.0)
         table = Rows.of(rows)
-        return cls._of(table, *_sources.of_groups(groups, label, table, weight, partners))
-
-    @classmethod
-    def from_corrections(
-        cls,
-        before: ArrayLike,
-        after: ArrayLike,
-        *,
-        rows: Any,
-        kept_weight: float = 0.1,
-        partners: int = 10,
-    ) -> Self:
-        """Mark what somebody has changed in a clustering.
-
-        Rows that were put together are similar, rows that were taken apart are dissimilar. Rows
-        that nobody has moved may be right, or nobody looked: that is weak evidence.
-
-        Parameters
-        ----------
-        before, after : array-like of shape (n_rows,)
-            The cluster of each row; -1, NaN or None if it is in none. The names of clusters may
-            change. Two rows that are in none afterwards may be alike or not.
-        rows : int, array-like of names, or table
-            Which table the marks are about.
-        kept_weight : float, default=0.1
-            How much a pair counts that was left together or apart: labels of 0.9 and 0.1. With
-            0, the learner sees the exceptions alone.
-        partners : int, default=10
-            Largest number of rows of each kind that a row is paired with, as in
-            ``from_groups``. If few rows were moved, only these are paired with others.
-
-        Examples
-        --------
-        >>> from seraph import Marks  # the third row was moved to the second cluster
-        >>> marks = Marks.from_corrections([0, 0, 0, 1], [0, 0, 1, 1], rows=4, kept_weight=0)
-        >>> marks.pairs.tolist(), marks.labels.tolist()
-        ([[0, 2], [1, 2], [2, 3]], [0.0, 0.0, 1.0])
-        """
-        table = Rows.of(rows)
-        made = _sources.of_corrections(before, after, table, kept_weight, partners)
-        return cls._of(table, *made)
-
-    @classmethod
-    def from_feedback(
-        cls,
-        query: ArrayLike,
-        shown: ArrayLike,
-        chosen: ArrayLike,
-        *,
-        rows: Any,
-        skipped_weight: float = 0.1,
-    ) -> Self:
-        """Read a log of searches: what was shown for a row, and what was chosen.
-
-        A choice is a mark of 0.9. A row that was shown and not chosen gets a weak mark of 0.1; it
-        may be good, or nobody looked. Choices of one row for one query add up. A sure mark of the
-        same pair, such as a stated dislike, takes their place.
-
-        Parameters
-        ----------
-        query, shown : array-like of shape (n_lines,)
-            Rows by name or number, one line for each row that was shown. A query needs a row in
-            the table, too. A row that is shown for itself is ignored.
-        chosen : array-like of bool of shape (n_lines,)
-            Whether the row that was shown was chosen.
-        rows : int, array-like of names, or table
-            Which table the marks are about. Lines with a name that is not there are left out and
-            counted; a row number that is not there is refused.
-        skipped_weight : float, default=0.1
-            How much it counts that a row was not chosen. 0 for nothing.
-
-        Examples
-        --------
-        >>> from seraph import Marks
-        >>> marks = Marks.from_feedback([0, 0, 0], [4, 7, 9], [False, True, False], rows=10)
-        >>> marks.pairs.tolist(), marks.labels.tolist(), marks.weights.tolist()
-        ([[0, 4], [0, 7], [0, 9]], [0.1, 0.9, 0.1], [0.1, 1.0, 0.1])
-        """
-        table = Rows.of(rows)
-        return cls._of(table, *_sources.of_feedback(query, shown, chosen, table, skipped_weight))
+        pairs = pairs_within(number_classes(*read_classes(groups, table.n, "groups")), partners)
+        labels, weights = np.full(len(pairs), label), np.full(len(pairs), weight)
+        marks = cls(pairs, labels, weights=weights, rows=table.n)
+        return cls._of(table, *marks._unmerged, marks.triplets)
 
 
 publish(globals(), "seraph", ["Marks"])

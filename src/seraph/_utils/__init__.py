@@ -9,7 +9,6 @@
     _unknown     values that say that something is unknown
     _directions  models that make rows of unit length, and rows without a direction
     _folds       rows of known class dealt to folds
-    _merging     agglomerative clustering with constraints
     _eigen       eigenvalues of symmetric matrices, on a GPU if they are large
     _graph       graphs of nearest neighbors
     _threads     settings of the process and its threads, such as the threads of BLAS
