@@ -62,7 +62,12 @@ MAY_IMPORT = {
 }
 APPLICATIONS = {"_apps", "records"}
 # Beside public names, an application may import these, because it is in the same wheel.
-MADE_FOR_APPLICATIONS = ("seraph._utils", "seraph.tables", "seraph.persist._write")
+MADE_FOR_APPLICATIONS = (
+    "seraph._utils",
+    "seraph.tables",
+    "seraph.persist._archive",
+    "seraph.persist._write",
+)
 # The shop window: it names what users import, and loads it when it is first used.
 MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"_apps", "__main__"}
 

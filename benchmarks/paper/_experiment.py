@@ -21,7 +21,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from benchmarks._stamp import make_stamp
-from seraph.persist import write_whole
+from seraph.persist._write import write_whole
 
 from ._data import load_task
 from ._methods import METHODS

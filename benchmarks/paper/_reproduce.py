@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks._stamp import make_stamp
-from seraph.persist import write_whole
+from seraph.persist._write import write_whole
 
 from ._data import ROWS, load_task
 from ._experiment import Plan, Record, run

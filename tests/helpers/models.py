@@ -16,11 +16,11 @@ def labels_for(model, wine):
     return y if is_classifier(last) and not own else y_partial
 
 
-def rewrite(path, entries):
+def rewrite(path, entries, compression=zipfile.ZIP_STORED):
     """Replace some entries of an archive."""
     with zipfile.ZipFile(path) as archive:
         old = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w") as archive:
+    with zipfile.ZipFile(path, "w", compression) as archive:
         for name, content in (old | entries).items():
             archive.writestr(name, content)
     return path

@@ -1,10 +1,14 @@
 """Model files: a loaded model equals the saved one, and nothing else gets in."""
 
 import functools
+import io
 import json
+import math
 import pickle
 import re
+import subprocess
 import sys
+import tracemalloc
 import zipfile
 from importlib import import_module
 
@@ -37,6 +41,7 @@ from seraph import (
     classic,
     persist,
 )
+from seraph.persist._archive import read_versions
 from tests.helpers.models import labels_for, read_schema, rewrite
 from tests.helpers.quick import few
 
@@ -146,13 +151,13 @@ def test_an_unfitted_model_comes_back_unfitted_with_its_parameters(tmp_path):
 
 
 def test_the_file_records_the_versions(file, learner, wine, tmp_path):
-    versions = persist.read_versions(file)
+    versions = read_versions(file)
     assert versions["seraph"] == seraph.__version__
     assert versions["python"] == ".".join(map(str, sys.version_info[:3]))
     assert {"numpy", "scipy", "scikit-learn", "skops"} < versions.keys()
     bare = tmp_path / "bare.skops"
     skops.io.dump(learner, bare)
-    assert persist.read_versions(bare) == {}
+    assert read_versions(bare) == {}
     assert_same(seraph.load(bare), learner, wine[0])
 
 
@@ -231,7 +236,7 @@ def test_what_is_not_a_model_file_is_refused_by_name(content, file):
     if isinstance(content, bytes):
         file.write_bytes(content)
         with pytest.raises(ValueError, match=r"learner\.skops cannot be read"):
-            persist.read_versions(file)
+            read_versions(file)
     else:
         rewrite(file, content)
     with pytest.raises(ValueError, match=r"learner\.skops cannot be read"):
@@ -245,7 +250,7 @@ def test_a_truncated_or_absent_file_is_refused_by_name(file):
         with pytest.raises(ValueError, match=r"learner\.skops cannot be read"):
             seraph.load(file)
     file.unlink()
-    for read in (seraph.load, persist.read_versions):
+    for read in (seraph.load, read_versions):
         with pytest.raises(FileNotFoundError, match=r"learner\.skops"):
             read(file)
 
@@ -257,3 +262,93 @@ def test_the_file_holds_plain_arrays_and_text(file):
                 np.load(archive.open(name), allow_pickle=False)
             else:
                 json.loads(archive.read(name))
+
+
+# What would fill the memory, or whose arrays contradict each other
+
+MB = 2**20
+
+
+def npy(shape, n_bytes=None):
+    """The bytes of an array of zeros, whose header says `shape`."""
+    out = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        out, {"descr": "<f8", "fortran_order": False, "shape": shape}
+    )
+    return out.getvalue() + bytes(8 * math.prod(shape) if n_bytes is None else n_bytes)
+
+
+def npz(**entries):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(f"{name}.npy", content)
+    return out.getvalue()
+
+
+def many_times(schema):
+    """Read one array under a hundred ids."""
+    state = schema["content"]["content"]
+    for k in range(100):
+        state[f"again{k}_"] = state["components_"] | {"__id__": k}
+    return {state["components_"]["file"]: npy((MB // 13, 13)), "schema.json": json.dumps(schema)}
+
+
+BOMBS = {
+    "would unpack to 109": lambda _: {"other.npy": npy((13 * MB,))},
+    "8 bytes for an array of shape": lambda _: {"other.npy": npy((10**11,), 8)},
+    "would unpack to 17": lambda schema: {"schema.json": json.dumps(schema) + " " * (17 * MB)},
+    "a.npy holds 8 bytes": lambda _: {"x.npz": npz(a=npy((10**11,), 8))},
+    "would unpack to 10": lambda _: {"x.npz": npz(a=npy((7 * MB,)), b=npy((6 * MB,)))},
+    "is unpacked twice": many_times,
+}
+
+
+@pytest.mark.parametrize("reason", BOMBS)
+def test_a_file_that_would_fill_the_memory_is_refused_before_it_is_unpacked(reason, file):
+    rewrite(file, BOMBS[reason](read_schema(file)), zipfile.ZIP_DEFLATED)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=rf"learner\.skops cannot be read.*({reason})"):
+            seraph.load(file)
+        assert tracemalloc.get_traced_memory()[1] < 60 * MB
+    finally:
+        tracemalloc.stop()
+
+
+def test_other_compressions_are_refused(file):
+    rewrite(file, {}, zipfile.ZIP_BZIP2)  # Python would unpack a block of any size
+    with pytest.raises(ValueError, match="compressed in another way"):
+        seraph.load(file)
+
+
+@pytest.mark.parametrize(
+    ("model", "attribute", "shape", "reason"),
+    [
+        (SERAPH(), "components_", (2, 3), "components_ has 3 features, and n_features_in_ has 13"),
+        (SERAPH(), "components_", (26,), "components_ has 1 dimensions, not 2"),
+        (MetricClassifier(), "points_", (4, 2), "codes_ has 15 rows, and points_ has 4"),
+        (MetricClassifier(), "center_", (1,), "center_ has 1 coordinates, and points_ has"),
+    ],
+)
+def test_arrays_that_contradict_each_other_are_refused(
+    model, attribute, shape, reason, wine, tmp_path
+):
+    path = seraph.save(model.fit(*wine[:2]), tmp_path / "model.skops")
+    entry = read_schema(path)["content"]["content"][attribute]["file"]
+    with pytest.raises(ValueError, match=rf"model\.skops cannot be read.*{reason}"):
+        seraph.load(rewrite(path, {entry: npy(shape)}))
+
+
+def test_what_compresses_very_well_is_saved_all_the_same(tmp_path):
+    model = StandardScaler().fit(np.zeros((1, 12 * MB)))
+    assert seraph.load(seraph.save(model, tmp_path / "zeros.skops")).n_features_in_ == 12 * MB
+
+
+def test_saving_and_loading_import_neither_torch_nor_dask(file):
+    check = (
+        "import sys, seraph; seraph.save(seraph.load(sys.argv[1]), sys.argv[1]);"
+        "assert not {'torch', 'dask', 'cupy'} & sys.modules.keys();"
+        "import sklearn.externals.array_api_compat.numpy"
+    )
+    subprocess.run([sys.executable, "-c", check, str(file)], check=True)

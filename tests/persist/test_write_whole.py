@@ -8,7 +8,7 @@ import pytest
 
 from seraph import save
 from seraph.classic import Euclidean
-from seraph.persist import write_whole
+from seraph.persist._write import write_whole
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="permissions and links of POSIX")
 

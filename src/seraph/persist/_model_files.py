@@ -6,6 +6,7 @@ import io
 import json
 import os
 import platform
+import sys
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
@@ -17,11 +18,10 @@ from .._utils._optional import optional_module
 from .._utils._validation import in_short, shown
 from .._utils._version import __version__
 from .._utils._warnings import warn
+from ._archive import VERSIONS, check_archive, damaged, looks_like_a_bomb, read_versions
 from ._trusted import TRUSTED
 from ._write import write_whole
 
-# Our own entry in the archive; skops ignores it.
-_VERSIONS = "versions.json"
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 
 
@@ -69,9 +69,13 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
         raise ValueError(
             f"model must be an estimator, such as a fitted SERAPH; got {shown(model)}."
         )
-    file = io.BytesIO()
     try:
-        skops_io.dump(model, file, compression=zipfile.ZIP_DEFLATED)
+        for compression in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+            file = io.BytesIO()
+            skops_io.dump(model, file, compression=compression)
+            if not looks_like_a_bomb(file.getvalue()):
+                break
+        check_archive(file.getvalue())
         untrusted = _untrusted(skops_io, file.getvalue())
         if not untrusted:
             skops_io.loads(file.getvalue(), trusted=list(TRUSTED))
@@ -92,7 +96,7 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
         **{library: version(library) for library in _LIBRARIES},
     }
     with zipfile.ZipFile(file, "a") as archive:
-        archive.writestr(_VERSIONS, json.dumps(versions, indent=1))
+        archive.writestr(VERSIONS, json.dumps(versions, indent=1))
     return write_whole(path, file.getvalue())
 
 
@@ -100,7 +104,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Load a model that :func:`~seraph.persist.save` wrote.
 
     Loading runs no code from the file: a file that contains a type that neither skops nor the
-    list ``seraph.persist.TRUSTED`` trusts is refused.
+    list ``seraph.persist.TRUSTED`` trusts is refused. So is one that would unpack to more than
+    64 MB and 20 times its size, or whose arrays contradict each other.
 
     Parameters
     ----------
@@ -141,9 +146,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     path = Path(path)
     content = path.read_bytes()
     try:
+        check_archive(content)
         untrusted = _untrusted(skops_io, content)
     except Exception as error:  # zipfile, json and skops raise many kinds of errors
-        raise _damaged(path, error) from error
+        raise damaged(path, error) from error
     if untrusted:
         raise ValueError(
             f"{path} is not loaded: it contains {in_short(untrusted)}, which neither skops nor "
@@ -159,56 +165,31 @@ def load(path: str | os.PathLike[str]) -> Any:
     try:
         model = skops_io.loads(content, trusted=list(TRUSTED))
     except Exception as error:  # parts that do not fit together raise anything
-        raise _damaged(path, error) from error
+        raise damaged(path, error) from error
     if not isinstance(model, BaseEstimator):
-        raise _damaged(path, TypeError(f"it holds a {type(model).__name__}, not a model"))
+        raise damaged(path, TypeError(f"it holds a {type(model).__name__}, not a model"))
     return model
 
 
-def read_versions(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read which library versions saved a model, without loading it.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file that :func:`~seraph.persist.save` wrote.
-
-    Returns
-    -------
-    dict of str
-        Versions of "seraph", "python", "numpy", "scipy", "scikit-learn" and "skops"; empty
-        for a skops file that seraph did not write.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import seraph
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = seraph.save(seraph.SERAPH(), f"{folder}/learner.skops")
-    ...     versions = seraph.persist.read_versions(path)
-    >>> versions["seraph"] == seraph.__version__, "numpy" in versions
-    (True, True)
-    """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if _VERSIONS not in archive.namelist():
-                return {}
-            return dict(json.loads(archive.read(_VERSIONS)))
-    except (ValueError, TypeError, zipfile.BadZipFile) as error:
-        raise _damaged(Path(path), error) from error
-
-
 def _skops_io() -> Any:
-    return optional_module("skops.io", "Model files need skops", "save")
+    """Import skops.io, without the array libraries that nobody asked for.
+
+    It lists the estimators of scikit-learn and imports all its packages for that, among them one
+    for each array library: torch takes 3 seconds of CPU, dask one.
+    """
+    unasked = [
+        f"sklearn.externals.array_api_compat.{library}" for library in ("cupy", "dask", "torch")
+    ]
+    modules: dict[str, Any] = sys.modules
+    missing = dict.fromkeys(name for name in unasked if name not in modules)
+    modules |= missing  # to import a module that is None raises an ImportError
+    try:
+        return optional_module("skops.io", "Model files need skops", "save")
+    finally:
+        for name in missing:
+            del modules[name]
 
 
 def _untrusted(skops_io: Any, content: bytes) -> str:
     """Name the types in the content of a file that are not trusted."""
     return ", ".join(sorted({*skops_io.get_untrusted_types(data=content)} - {*TRUSTED}))
-
-
-def _damaged(path: Path, error: BaseException) -> ValueError:
-    return ValueError(
-        f"{path} cannot be read: it is not a model that seraph.save wrote, or it is damaged "
-        f"({type(error).__name__}: {in_short(str(error))})."
-    )

@@ -19,30 +19,12 @@ def write_whole(
     permissions; a new one gets those that the umask allows. If `path` is a symbolic link, the
     link stays and the file it points to is written.
 
-    Parameters
-    ----------
-    path : str or path-like
-        File to write.
-    content : str, bytes or callable
-        What to write; text as UTF-8. If it does not fit in memory, pass a function that writes it
-        to a binary file.
-
-    Returns
-    -------
-    Path
-        `path`.
-
-    Raises
-    ------
-    ValueError
-        If `path` is a folder, a device or a pipe.
-    OSError
-        If the file cannot be written.
+    `content` is text, written as UTF-8, bytes, or a function that writes to a binary file. A
+    `path` to a folder, a device or a pipe raises a ValueError.
 
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
-    >>> from seraph.persist import write_whole
     >>> with TemporaryDirectory() as folder:
     ...     write_whole(f"{folder}/note.txt", "Hello.").read_text()
     'Hello.'

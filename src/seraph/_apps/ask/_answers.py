@@ -116,7 +116,7 @@ class AnswerFile:
         return self.path.read_bytes() if self.path.exists() else b""
 
     def _write(self, answers: Sequence[Answer]) -> None:
-        from ...persist import write_whole  # slow to import
+        from ...persist._write import write_whole  # slow to import
 
         if self._data() not in (self._known, b""):
             raise OSError("another program has changed it: end this session and start it again")

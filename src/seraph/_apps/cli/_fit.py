@@ -59,7 +59,8 @@ def fit(request: FitRequest) -> None:
 
 def _write(summary: FitSummary, request: FitRequest, noted: dict[str, Any]) -> list[str]:
     """Save the model, then the report page, and say where."""
-    from ...persist import save, write_whole
+    from ...persist import save
+    from ...persist._write import write_whole
     from ._models import LEARNED_FROM
 
     setattr(summary.model, LEARNED_FROM, noted)

@@ -136,7 +136,7 @@ def show_summary(
 
 def show_model(path: Path) -> None:
     """Print what `seraph fit` printed about a model, and what it is made of."""
-    from ...persist import read_versions
+    from ...persist._archive import read_versions
     from ._models import SavedModel
 
     model = SavedModel.read(path)

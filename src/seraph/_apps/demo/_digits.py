@@ -20,7 +20,7 @@ from sklearn.model_selection import train_test_split
 
 from ... import SERAPH, MetricClassifier
 from ...classic import Euclidean
-from ...persist import write_whole
+from ...persist._write import write_whole
 
 Array: TypeAlias = NDArray[Any]
 _DIGITS, _TRAIN, _LABELED, _DRAWN = range(1, 6), 100, 10, 400

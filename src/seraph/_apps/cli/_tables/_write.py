@@ -90,7 +90,7 @@ def write_table(
         if kind == ".tsv":
             like = (like or Written())._replace(separator="\t")
         out.write(csv_bytes(columns, like, decimal_comma=decimal_comma))
-    from ....persist import write_whole  # slow to import
+    from ....persist._write import write_whole  # slow to import
 
     return write_whole(path, out.getvalue())
 
