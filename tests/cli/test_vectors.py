@@ -75,3 +75,12 @@ def test_rows_of_unit_length_are_a_way_to_scale(folder):
     np.savez("data.npz", X=zero, y=np.where(SOME < 0, "", SOME.astype(str)))
     assert "Row 40 of data.npz has only zeros" in refusal(*fit, "v.skops")
     assert not (folder / "v.skops").exists()
+
+
+def test_a_report_of_vectors_with_pairs_shows_the_pairs_and_no_numbered_features(folder):
+    pairs = [f"{i},{i + 1},{int(Y[i] == Y[i + 1])}\n" for i in range(0, 80, 2)]
+    (folder / "pairs.csv").write_text("i,j,similar\n" + "".join(pairs))
+    said = ok("fit", "vectors.npy", "--pairs", "pairs.csv", "--no-check", "--report", "r.html").out
+    page = (folder / "r.html").read_text()
+    assert "What matters" not in said + page
+    assert "lines join marked pairs" in page

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist
 
-from seraph import SERAPH
+from seraph import SERAPH, Marks
 from seraph.plot import EmbeddingDisplay
 from tests.helpers.pictures import Figure, some_axes
 
@@ -66,6 +66,20 @@ def test_one_direction_gives_each_class_a_line(names):
     else:
         assert [tick.get_text() for tick in panel.get_yticklabels()] == names
         np.testing.assert_array_equal(np.round(offsets[:, 1]), [0, 0, 0, 1, 1, 1])
+
+
+def test_lines_join_the_marked_pairs(wine):
+    X, marks = wine[0], Marks([[0, 1], [2, 70], [3, 4]], [True, False, True], rows=wine[0])
+    display = EmbeddingDisplay.from_estimator(
+        SERAPH().fit(X, marks=marks), X, marks=marks, ax=some_axes(2)
+    )
+    for panel, points in zip(display.axes_, (display.before, display.after), strict=True):
+        similar, dissimilar = (line.get_xydata() for line in panel.lines)
+        np.testing.assert_array_equal(similar[[0, 1, 3, 4], 0], points[[0, 1, 3, 4], 0])
+        np.testing.assert_array_equal(dissimilar[:2, 0], points[[2, 70], 0])
+        assert np.isnan(similar[2]).all()
+    texts = [text.get_text() for text in display.axes_[1].get_legend().get_texts()]
+    assert texts == ["similar", "dissimilar"]
 
 
 def test_coinciding_points_get_a_message():

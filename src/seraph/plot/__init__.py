@@ -5,16 +5,9 @@ learner, and ``plot(ax=...)`` draws it on the axes of any figure.
 """
 
 from .._utils._public import publish as _publish
-from ._distances import DistanceDisplay
 from ._embedding import EmbeddingDisplay
 from ._features import FeatureImportanceDisplay
-from ._posterior import PosteriorDisplay
 
-__all__ = [
-    "DistanceDisplay",
-    "EmbeddingDisplay",
-    "FeatureImportanceDisplay",
-    "PosteriorDisplay",
-]
+__all__ = ["EmbeddingDisplay", "FeatureImportanceDisplay"]
 
 _publish(globals())

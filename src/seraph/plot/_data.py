@@ -109,16 +109,15 @@ def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[Arra
     return codes, [str(label) for label in ordered]
 
 
-def panels(ax: Where, n: int = 1) -> tuple[list[Axes], Figure | SubFigure]:
-    """Return `n` axes to draw on, and their figure: those in `ax`, or of a new figure if None."""
+def panels(ax: Where) -> tuple[list[Axes], Figure | SubFigure]:
+    """Return two axes to draw on, and their figure: those in `ax`, or of a new figure if None."""
     if ax is None:
         plt = optional_module("matplotlib.pyplot", "Pictures need matplotlib", "plot")
-        size = (9.6, 4.4) if n > 1 else (6.4, 4.4)
-        figure, axes = plt.subplots(1, n, squeeze=False, figsize=size, layout="constrained")
-        return axes[0].tolist(), figure
+        figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.4), layout="constrained")
+        return axes.tolist(), figure
     chosen: list[Any] = np.ravel(np.asarray(ax, dtype=object)).tolist()
-    if len(chosen) != n:
-        raise ValueError(f"This display draws on {n} axes; got {len(chosen)}: pass {n} axes.")
+    if len(chosen) != 2:
+        raise ValueError(f"This display draws on 2 axes; got {len(chosen)}: pass 2 axes.")
     return chosen, chosen[0].figure
 
 

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._marks import Marks
 from .._utils._typing import Array
-from ._colors import COLORS, MARKERS
+from ._colors import BLUE, COLORS, MARKERS, RED
 from ._data import Where, before_and_after, class_codes, panels, principal, say, unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _UNKNOWN = "0.6"  # gray, for points of unknown class
+_LINES: dict[str, dict[str, Any]] = {
+    "similar": {"color": BLUE},
+    "dissimilar": {"color": RED, "linestyle": "--"},
+}
 _EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # for labeled points
 
 
@@ -26,7 +31,8 @@ class EmbeddingDisplay:
     Both sides show the two leading principal components, so that distances in the plane come as
     close to the true ones as possible. (The first two coordinates of a learned map would not do:
     rotating the map changes no distance, and some learners leave the rotation to chance.) Labeled
-    points are large with a black edge; the others are faint.
+    points are large with a black edge; the others are faint. Lines join marked pairs: blue ones
+    are similar, dashed red ones dissimilar.
 
     Parameters
     ----------
@@ -41,6 +47,8 @@ class EmbeddingDisplay:
         Which points were labeled for the learner. None means all points of known class.
     before_shares, after_shares : array-like of shape (n_directions,), optional
         Share of the variance in each direction, shown in the axis labels.
+    marks : Marks, optional
+        Pairs of points to join by lines.
 
     Attributes
     ----------
@@ -71,6 +79,7 @@ class EmbeddingDisplay:
     labeled: ArrayLike | None = None
     before_shares: ArrayLike | None = None
     after_shares: ArrayLike | None = None
+    marks: Marks | None = None
 
     @classmethod
     def from_estimator(
@@ -80,6 +89,7 @@ class EmbeddingDisplay:
         y: ArrayLike | None = None,
         *,
         classes: ArrayLike | None = None,
+        marks: Marks | None = None,
         ax: Where = None,
     ) -> Self:
         """Map points with a fitted learner, and draw them.
@@ -94,6 +104,8 @@ class EmbeddingDisplay:
             Class labels as in ``fit``, -1 where unknown.
         classes : array-like of shape (n_samples,), optional
             True classes for the colors, if you know more of them than the learner.
+        marks : Marks, optional
+            Marks of the rows of `X`.
         ax : sequence of two matplotlib Axes, optional
             Axes to draw on; by default, those of a new figure.
         """
@@ -109,6 +121,7 @@ class EmbeddingDisplay:
             labeled=codes >= 0,
             before_shares=before_shares,
             after_shares=after_shares,
+            marks=marks,
         )
         return display.plot(ax=ax)
 
@@ -120,7 +133,7 @@ class EmbeddingDisplay:
         ax : sequence of two matplotlib Axes, optional
             Axes to draw on; by default, those of a new figure.
         """
-        axes, figure = panels(ax, 2)
+        axes, figure = panels(ax)
         codes, names = class_codes(self.classes, len(np.asarray(self.before)), "classes")
         labeled = codes >= 0 if self.labeled is None else np.asarray(self.labeled, dtype=bool)
         sides = ((self.before, self.before_shares), (self.after, self.after_shares))
@@ -138,6 +151,8 @@ class EmbeddingDisplay:
                 panel.set_ylabel(_axis_name(2, shares))
             panel.set(xticks=[], xlabel=_axis_name(1, shares))
             _scatter(panel, flat, codes, labeled)
+            if self.marks is not None:
+                _join(panel, flat, self.marks)
         # Outside the axes the legend hides no point, but only a layout engine makes room for it.
         beside = figure.get_layout_engine() is not None
         _legend(axes[1], names, labeled, beside=beside)
@@ -178,14 +193,25 @@ def _scatter(ax: Axes, flat: Array, codes: Array, labeled: Array) -> None:
         ax.scatter(x_known, y_known, s=size, zorder=3, **_EDGE, **_style(code))
 
 
+def _join(ax: Axes, flat: Array, marks: Marks) -> None:
+    """Draw lines between the points of marked pairs."""
+    for kind, style in _LINES.items():
+        pairs = marks.pairs[np.asarray(marks.similar) == (kind == "similar")]
+        if len(pairs):
+            # One line that is interrupted after each pair.
+            ends = np.insert(flat[pairs], 2, np.nan, axis=1).reshape(-1, 2)
+            ax.plot(*ends.T, linewidth=1, alpha=0.6, zorder=2, label=kind, **style)
+
+
 def _legend(ax: Axes, names: list[str], labeled: Array, *, beside: bool) -> None:
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if beside else {}
-    handles = [
+    handles: list[Any] = [
         ax.scatter([], [], s=40, label=name, **_style(code)) for code, name in enumerate(names)
     ]
     if labeled.any() and not labeled.all():
         handles.append(ax.scatter([], [], s=50, color="white", label="labeled", **_EDGE))
         handles.append(ax.scatter([], [], s=14, color=_UNKNOWN, linewidths=0, label="unlabeled"))
+    handles += ax.lines
     if handles:
         legend = ax.legend(handles=handles, frameon=not beside, **place)
         for text in legend.get_texts():

@@ -128,7 +128,7 @@ class FeatureImportanceDisplay:
             raise ValueError(
                 f"feature_names has {len(names)} names, but there are {len(importances)} features."
             )
-        (left, right), figure = panels(ax, 2)
+        (left, right), figure = panels(ax)
         top = np.argsort(-importances, kind="stable")[:max_features]
         rows = np.arange(len(top))
         left.barh(rows, importances[top], color=BLUE)

@@ -50,8 +50,9 @@ def _picture(summary: FitSummary) -> str:
     from ...plot import EmbeddingDisplay
 
     figure = Figure(figsize=(9.6, 4.4), layout="constrained")
+    labels, marks = summary.examples.labels, summary.examples.marks
     EmbeddingDisplay.from_estimator(
-        summary.learner, summary.scaled, summary.examples.labels, ax=figure.subplots(1, 2)
+        summary.learner, summary.scaled, labels, marks=marks, ax=figure.subplots(1, 2)
     )
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=120)

@@ -69,11 +69,13 @@ class FitSummary:
 
     @cached_property
     def shares(self) -> dict[str, float]:
-        """Share of each column in the mean squared distance, largest first.
+        """Share of each column in the mean squared distance, largest first; none without names.
 
         The share of feature f is ``A_ff Var(x_f)``, divided by the sum over all features. The
         features that a column of categories or dates has become count together.
         """
+        if getattr(self.model, "feature_names_in_", None) is None:
+            return {}
         deviations = np.asarray(self.scaled, dtype=np.float64).std(axis=0)
         shares = np.sum((self.learner.components_ * deviations) ** 2, axis=0)
         shares = shares / (shares.sum() or 1.0)
