@@ -8,8 +8,8 @@ import pytest
 
 from seraph import save
 from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairFormat
-from seraph._apps.ask._row_names import digest
 from seraph.classic import Euclidean
+from seraph.tables._answers import digest
 
 IDS = ["a", "b,c", 'd"e', "naïve 4"]
 HEADER = "i,j,similar,id_i,id_j,test_weight,content,when\n"

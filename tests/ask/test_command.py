@@ -196,8 +196,11 @@ def test_two_tables_are_asked_about_across(run):
 REFUSED = [
     ("nothing.csv", "No such file"),
     ("table.csv --id nobody", "no column 'nobody'"),
-    ("table.csv --id note", "row 1: '' in 'note' cannot name a row"),
-    ("same.csv --id file", "rows 0 and 5 have the same id 'p0' in 'file': ids must be unique"),
+    ("table.csv --id note", "line 3: '' in 'note' cannot name a row"),
+    (
+        "same.csv --id file",
+        "line 2 and line 7: both have the id 'p0' in 'file', and ids must be unique",
+    ),
     ("table.csv --show nowhere", "neither such a folder nor such a column. Columns: file, a"),
     ("vectors.npy", "An array has nothing to show"),
     ("vectors.npy --id file", "pass a table with --table"),

@@ -10,7 +10,7 @@ from rapidfuzz import fuzz
 
 from seraph._apps.cli._duplicates import _short
 from seraph._apps.cli._record_columns import record_columns
-from seraph._apps.cli._tables import read_table
+from seraph.tables._files import read_table
 from tests.helpers.command import ok, refusal, seraph
 from tests.helpers.people import people, same
 
@@ -262,7 +262,7 @@ def test_tables_that_cannot_be_used_are_refused(folder):
     assert "'town'" in refusal(*FIND[:4], "--against", "other.csv", "--ask", "q.csv")
     table.loc[5, "id"] = table.loc[2, "id"]
     table.to_csv("twice.csv", index=False)
-    assert "same id" in refusal("duplicates", "twice.csv", "--id", "id", "--ask", "q.csv")
+    assert "both have the id" in refusal("duplicates", "twice.csv", "--id", "id", "--ask", "q.csv")
     table.iloc[:0].to_csv("empty.csv", index=False)
     refusal("duplicates", "empty.csv", "--ask", "q.csv")
     np.save("array.npy", np.eye(4))

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 from seraph import load
-from seraph._apps.cli._answered import answered_pairs
-from seraph._apps.cli._tables import FileTable
-from seraph.tables import typed_column
+from seraph.tables._answers import answered_pairs
+from seraph.tables._reading import typed_column
+from seraph.tables._table import NamedColumns
 from tests.helpers.command import ok, refusal
 from tests.helpers.wines import wine_frame
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_found_is_refused(folder):
 
 
 def named(*ids):
-    return FileTable(
+    return NamedColumns(
         Path("data.csv"), {"id": typed_column(ids), "x": typed_column(range(len(ids)))}
     )
 

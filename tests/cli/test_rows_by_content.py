@@ -5,8 +5,9 @@ import pandas as pd
 import pytest
 
 from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairFormat
-from seraph._apps.cli._ask_rows import row_contents
-from seraph._apps.cli._tables import read_table, row_ids
+from seraph.tables._answers import row_contents
+from seraph.tables._files import read_table
+from seraph.tables._table import row_ids
 from tests.helpers.command import ok, refusal
 
 
@@ -56,7 +57,7 @@ def test_answers_about_other_rows_are_refused_by_every_command(folder, data):
         output = "new.skops" if command[0] == "fit" else "new.csv"
         err = refusal(*command, option, name, "-o", output)
         assert f"{name} has answers about another table: " in err
-        assert f"have other cells in {data}, row 0 first" in err
+        assert f"have other cells in {data}, line 2 first" in err
         assert "with its rows in the same order" in err
         assert not (folder / output).exists()
 

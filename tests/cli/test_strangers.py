@@ -59,7 +59,7 @@ def test_numbers_that_are_named_like_ids_are_suspects_although_they_repeat(name)
     quoted = f'"{name}"' if " " in name else name
     assert f"may only identify rows: {name!r} (named like ids)" in done.err
     assert f"Leave out with --drop {quoted};" in done.err
-    assert load("m.skops")[0].columns_[name] == "numbers, perhaps ids: named like ids"
+    assert str(load("m.skops")[0].columns_[name]) == "numbers, perhaps ids: named like ids"
     for choice in ("--drop", "--keep"):
         assert (
             "identify" not in ok("fit", "t.csv", "--label", "kind", "--no-check", choice, name).err
@@ -212,11 +212,11 @@ def test_what_an_encoding_lacks_is_written_in_utf_8(folder):
     assert set(pd.read_csv("out.csv")["kind"]) == {"Köln", "Łódź"}
 
 
-def test_a_line_is_called_a_line_where_each_row_is_one(folder):
+def test_a_row_is_named_by_its_line(folder):
     text = "a,b,kind\n" + "".join(f"{k / 2},{k % 5 / 4},{'uv'[k % 2]}\n" for k in range(20))
     for name, data, place in (
         ("t.csv", text.replace("\n2.5,", "\nq1,"), "line 7"),
-        ("blank.csv", text.replace("\n2.5,", "\n\nq1,"), "row 5"),
+        ("blank.csv", text.replace("\n2.5,", "\n\nq1,"), "line 8"),
     ):
         (folder / name).write_text(data)
         err = refusal("fit", name, "--label", "kind", "--keep", "a")

@@ -11,7 +11,7 @@ import pytest
 
 from seraph import load
 from seraph._apps.cli._models import SavedModel
-from seraph._apps.cli._tables import read_table
+from seraph.tables._files import read_table
 from tests.helpers.command import ok, refusal
 
 
@@ -52,7 +52,7 @@ def test_values_that_mean_missing_and_units_are_read_by_the_command(tmp_path, mo
     done = ok(*fit, "--missing", "99999999", "-o", "m.skops")
     assert "far from" not in done.err
     assert re.search(r"age .10.\W+missing: filled in by the median", done.out)
-    assert load("m.skops")[0].columns_["share"] == "numbers in %"
+    assert str(load("m.skops")[0].columns_["share"]) == "numbers in %"
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_every_model_becomes_a_graph_of_named_columns(options, folder):
     points = preparer._read(table)[fitted.feature_names]
     columns = {
         name: values.fillna("").to_numpy(dtype=str)[:, np.newaxis]
-        if preparer.reading_.get(name, {}).get("kind") == "categories"
+        if name in preparer.columns_ and preparer.columns_[name].use == "categories"
         else values.to_numpy(np.float32)[:, np.newaxis]
         for name, values in points.items()
     }

@@ -9,18 +9,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from seraph.tables import (
-    cell_text,
-    is_missing,
-    looks_like_ids,
-    read_answer,
+from seraph.tables._dates import date_features
+from seraph.tables._ids import looks_like_ids, sentinel
+from seraph.tables._reading import (
+    categories_of,
+    column_text,
     read_dates,
     read_numbers,
     typed_column,
+    without_values,
 )
-from seraph.tables._dates import date_features
-from seraph.tables._ids import sentinel
-from seraph.tables._reading import categories_of, column_text, without_values
+from seraph.tables._words import cell_text, is_missing, read_answer
 
 NAN = np.nan
 
@@ -174,16 +173,16 @@ def test_a_column_of_any_library_is_read_alike(form, cells):
     [
         ("Unnamed: 0", np.arange(50.0), "row numbers"),
         ("x", np.arange(7.0, 57.0), "row numbers"),
-        ("x", np.arange(50.0) ** 2, "whole numbers, all distinct and in order"),
-        ("x", -np.arange(50.0), "whole numbers, all distinct and in order"),
+        ("x", np.arange(50.0) ** 2, "in order"),
+        ("x", -np.arange(50.0), "in order"),
         ("x", np.r_[np.arange(50.0), np.nan], "row numbers"),
-        ("patient_id", np.array([9.0, 4.0, 7.0]), "ids, by its name"),
-        ("userId", np.array([9.0, 4.0, 7.0]), "ids, by its name"),
-        ("width", np.array([9.0, 4.0, 7.0]), None),  # it ends in "id" only by chance
-        ("patient_id", np.array([9.0, 4.0, 4.0]), None),
-        ("x", np.arange(9.0), None),  # too few rows to be sure
-        ("x", np.arange(50.0) + 0.5, None),
-        ("x", np.array(["a", "b"], dtype=object), None),
+        ("patient_id", np.array([9.0, 4.0, 7.0]), "id name"),
+        ("userId", np.array([9.0, 4.0, 7.0]), "id name"),
+        ("width", np.array([9.0, 4.0, 7.0]), ""),  # it ends in "id" only by chance
+        ("patient_id", np.array([9.0, 4.0, 4.0]), ""),
+        ("x", np.arange(9.0), ""),  # too few rows to be sure
+        ("x", np.arange(50.0) + 0.5, ""),
+        ("x", np.array(["a", "b"], dtype=object), ""),
     ],
 )
 def test_columns_that_only_identify_rows_are_noticed(name, values, why):

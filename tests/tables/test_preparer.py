@@ -72,7 +72,7 @@ def test_three_lines_from_a_table_to_a_model():
 
 def test_each_column_becomes_what_it_holds(fitted):
     assert fitted.n_features_in_ == 8
-    assert fitted.columns_ == {
+    assert {name: str(column) for name, column in fitted.columns_.items()} == {
         "no": "left out: row numbers",
         "name": "left out: text, different in every row",
         "power": "numbers, 2 missing: filled in by the median",
@@ -103,10 +103,10 @@ def test_the_numbers_are_those_of_scikit_learn(fitted):
 def test_parameters_change_what_becomes_of_columns():
     table = cars()
     made = TablePreparer(dates="parts", keep=["no"], onehot=["doors"], drop=["power"]).fit(table)
-    assert made.columns_["no"] == "numbers"
-    assert made.columns_["power"] == "left out: as asked"
-    assert made.columns_["built"] == "dates: year, season and weekday"
-    assert made.columns_["doors"] == "categories, 8 missing: a category of its own"
+    assert str(made.columns_["no"]) == "numbers"
+    assert str(made.columns_["power"]) == "left out: as asked"
+    assert str(made.columns_["built"]) == "dates: year, season and weekday"
+    assert str(made.columns_["doors"]) == "categories, 8 missing: a category of its own"
     assert {"built.season_sin", "doors_4"} <= {*made.get_feature_names_out()}
     unit = TablePreparer(scale="unit", onehot=(), drop=["fuel"]).fit_transform(table)
     np.testing.assert_allclose(np.linalg.norm(unit, axis=1), 1)
@@ -142,10 +142,10 @@ def test_columns_of_odd_types_are_used_or_left_out_in_words():
         }
     )
     made = TablePreparer().fit(table)
-    kinds = {name: use.partition(":")[0].partition(",")[0] for name, use in made.columns_.items()}
+    kinds = {name: column.use for name, column in made.columns_.items()}
     assert kinds == {
         "x": "numbers", "mixed": "categories", "cut": "categories", "huge": "numbers",
-        "period": "dates", "span": "left out", "list": "left out", "money": "numbers",
+        "period": "dates", "span": "", "list": "", "money": "numbers",
         "zone": "dates",
     }  # fmt: skip
     assert {"mixed_2", "cut_(3, 6]"} <= {*made.get_feature_names_out()}
@@ -291,7 +291,7 @@ def test_a_sentinel_is_named_and_not_removed():
     table = pd.DataFrame({"a": [20.0, 31, 27, 99999999] * 5, "b": np.arange(20) % 7})
     said = r"X: column 'a' \(99999999 in 5 rows\), far from .* add missing=\['99999999'\]"
     with pytest.warns(UserWarning, match=said):
-        assert TablePreparer().fit(table).columns_["a"] == "numbers"
+        assert str(TablePreparer().fit(table).columns_["a"]) == "numbers"
 
 
 # Categories
@@ -313,7 +313,7 @@ def test_missing_rare_and_new_categories_follow_one_rule(n_missing, n_rare):
     expected = np.where(np.equal.outer(group, group), 0, 2)
     np.testing.assert_allclose(apart, expected, atol=1e-12)
     rule = {0: "", 1: ", 1 missing: with the rare ones", 40: ", 40 missing: a category of its own"}
-    assert made.columns_["c"] == f"categories{rule[n_missing]}"
+    assert str(made.columns_["c"]) == f"categories{rule[n_missing]}"
     n_columns = 4 + (n_missing == 40)
     assert len(made.get_feature_names_out()) == n_columns
 

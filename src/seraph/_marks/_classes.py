@@ -17,7 +17,7 @@ from sklearn.utils import column_or_1d
 from .._utils._typing import Array
 from .._utils._unknown import MINUS_ONE, is_unknown
 from .._utils._warnings import warn
-from ..tables import is_missing
+from ..tables._words import is_missing
 from ._columns import as_column, as_table, objects
 
 # Types of numpy that classes are compared in; others are compared as objects.

@@ -11,7 +11,7 @@ import numpy as np
 from .._utils._typing import Array
 from .._utils._unknown import is_unknown
 from .._utils._validation import shown
-from ..tables import read_answer
+from ..tables._words import read_answer
 from ._columns import as_column, objects
 from ._rows import Rows
 

@@ -18,6 +18,7 @@ TRUSTED = (
     "seraph.MetricClassifier",
     "seraph.PairClassifier",
     "seraph.TablePreparer",
+    "seraph.tables.Column",
     *(f"seraph.classic.{name}" for name in classic.__all__),
     *_TREES,
     "numpy.dtype",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import Marks
-from ..tables import is_missing
+from ..tables._words import is_missing
 from ._columns import Array
 
 _WRONG = 0.5  # an answer that is likelier wrong than right is suspicious

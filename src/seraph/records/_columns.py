@@ -8,7 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables import cell_text, is_code, is_missing, read_numbers
+from ..tables._ids import is_code
+from ..tables._reading import read_numbers
+from ..tables._words import cell_text, is_missing
 
 Array: TypeAlias = NDArray[Any]
 

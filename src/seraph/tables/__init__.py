@@ -1,13 +1,16 @@
-"""The cells of tables as people keep them: as numbers, dates, text and answers.
+"""Tables as people keep them: files, columns, and cells as numbers, dates, text and answers.
 
 ::
 
     _words     words for nothing, for yes and for no
     _numbers   text as numbers: decimal marks, thousands, units
     _dates     text as dates, and dates as numbers
+    _columns   `Column`: how a column is read, or why it is left out; in words
     _reading   how a column is read: settled once, then cell by cell
     _ids       numbers that identify rows, codes and sentinels
-    _table     named columns
+    _table     tables with named columns, and arrays
+    _files     files as tables, and _write tables as files
+    _labels    labels of a table, and _answers to questions about its rows
     _decide    what becomes of each column, and scikit-learn's steps for it
     _preparer  `TablePreparer`, which users import from ``seraph``
 
@@ -15,27 +18,8 @@ pandas, pyarrow and scikit-learn are imported when they are first needed.
 """
 
 from .._utils._public import publish as _publish
-from ._decide import number_steps
-from ._ids import is_code, looks_like_ids
-from ._reading import read_dates, read_numbers, typed_column
-from ._table import ColumnError, ColumnWarning, NamedColumns, Setting, Written
-from ._words import cell_text, is_missing, read_answer
+from ._columns import Column
 
-__all__ = [
-    "ColumnError",
-    "ColumnWarning",
-    "NamedColumns",
-    "Setting",
-    "Written",
-    "cell_text",
-    "is_code",
-    "is_missing",
-    "looks_like_ids",
-    "number_steps",
-    "read_answer",
-    "read_dates",
-    "read_numbers",
-    "typed_column",
-]
+__all__ = ["Column"]
 
 _publish(globals())

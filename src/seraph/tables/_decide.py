@@ -3,84 +3,43 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
-from dataclasses import dataclass, field
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from .._utils._typing import Array
 from .._utils._warnings import warn
-from ._dates import date_features, date_names
-from ._ids import IDS, UNNAMED, looks_like_ids, sentinel, suspicion
-from ._numbers import Settled
-from ._reading import Reading, is_text, settle, text_counts, without_values
-from ._table import (
-    ColumnError,
-    ColumnWarning,
-    NamedColumns,
-    Setting,
-    about,
-    advice,
-    and_more,
-    check_clear,
-    first_of,
-    listed,
-)
-from ._words import is_missing
+from ._columns import REASONS, Column
+from ._dates import date_features, no_date
+from ._ids import looks_like_ids, sentinel, suspicion
+from ._messages import ColumnError, ColumnWarning, Setting, advice, and_more, listed
+from ._numbers import NumberFormat, Settled
+from ._reading import is_text, read_column, settle, text_counts, without_values
+from ._table import NamedColumns, about, first_of
+from ._words import cell_text, is_missing, spellings
 
 # A category of fewer rows than this share, or than two, is rare.
 _RARE = 0.01
-# A text column with at most so many distinct values, each in about three rows or more, holds
-# categories: with fewer rows each, they are rather names.
+# A text column with few distinct values, each in about three rows or more, holds categories: with
+# fewer rows each, they are rather names. Up to 200 values are few if each is in twenty rows.
 _FEW_VALUES, _ROWS_EACH = 50, 3
+_MORE_VALUES, _MORE_ROWS_EACH = 200, 20
+# Categories of counts: 1, 2-10, 11-100, 100+, <5.
+_RANGE = re.compile(
+    r"\d[\d.,]*\s*(?:-|\u2013|to|bis)\s*\d[\d.,]*|\d[\d.,]*\s*\+|[<>≤≥]=?\s*\d[\d.,]*"
+)
 # Columns that an error lists by name; the rest are counted.
 _LISTED = 6
-_CONSTANT = "the same in every row"
 MISSING_CATEGORY, RARE_CATEGORY = "(missing)", "(rare)"
-FILLED_IN = {"median": "the median", "knn": "the mean of similar rows"}
-_DATES = {"days": "days since 1970", "parts": "year, season and weekday"}
 
 
-@dataclass
-class Decided:
-    """What becomes of the columns of a table: how they are read, or why they are left out."""
-
-    points: Any = None  # a data frame of numbers and text, before they are encoded and scaled
-    readings: dict[str, Reading] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def categories(self) -> list[str]:
-        """Columns of categories."""
-        return [name for name, reading in self.readings.items() if reading.kind == "categories"]
-
-    def uses(self, table: NamedColumns, measures: Collection[str], how: Any) -> dict[str, str]:
-        """Say what became of each column; `how` has the parameters of a `TablePreparer`."""
-        return {name: self._use(name, measures, how) for name in table.names}
-
-    def _use(self, name: str, measures: Collection[str], how: Any) -> str:
-        if name in self.left_out:
-            return f"left out: {self.left_out[name]}"
-        reading = self.readings[name]
-        made = date_names(name, how.dates) if reading.kind == "dates" else [name]
-        values = self.points[next(part for part in made if part in self.points)]
-        n = int(values.isna().sum())
-        if reading.kind == "categories":
-            rule = "a category of its own" if n >= rarest(len(values)) else "with the rare ones"
-            return "categories" + (f", {n:,} missing: {rule}" if n else "")
-        use = f"dates: {_DATES[how.dates]}" if reading.kind == "dates" else "numbers"
-        use += f" in {reading.unit}" if reading.unit else ""
-        doubt = suspicion(name, values) if use == "numbers" and name not in measures else None
-        ids = f", perhaps ids: {doubt}" if doubt else ""
-        return use + ids + (f", {n:,} missing: filled in by {FILLED_IN[how.impute]}" if n else "")
-
-
-def decide(table: NamedColumns, how: Any) -> tuple[Decided, dict[str, str]]:
+def decide(table: NamedColumns, how: Any) -> tuple[dict[str, Column], Any]:
     """Read the columns of a table as a `TablePreparer` with the parameters `how` does.
 
-    Returns what becomes of the columns, and that in words. Refuses a table in which no two rows
-    differ.
+    Returns what becomes of each column, and a data frame of those that are used: numbers and text,
+    before they are encoded and scaled. Refuses a table in which no two rows differ.
     """
     import pandas as pd
 
@@ -89,60 +48,77 @@ def decide(table: NamedColumns, how: Any) -> tuple[Decided, dict[str, str]]:
             raise ValueError(f"{table.path} has no column {name!r}.{advice(name, table.names)}")
         if name in how.drop and name in (*how.keep, *how.onehot):
             raise ValueError(f"{table.path}: {name!r} cannot be both used and left out.")
-    decided = Decided(left_out=dict.fromkeys(how.drop, "as asked"))
+    columns = dict.fromkeys(table.names, Column("", reason="asked"))
     points: dict[str, Any] = {}
-    notes, thousands = _Notes(table), set()
+    notes = _Notes(table)
     for name, (known, settled) in _settled(table, how).items():
-        reading, why = (known, "dates") if known else _text_use(table, name, settled)
+        column = known or _text_use(table, name, settled)
         if known is None and name in how.keep:
             detail = first_of(table, name, settled.wrong) or f"{table.columns[name].type}"
             notes.no_numbers[name] = detail
-        if reading is None or (reading.kind == "dates" and how.dates == "drop"):
-            decided.left_out[name] = why
-            continue
-        check_clear(table, name, settled.ambiguous)
-        values, wrong = reading.read(without_values(table.columns[name], how.missing))
-        if reading.kind == "numbers" and wrong.any():
-            notes.too_large[name] = about(table, name, wrong)
-        thousands |= {name} if notes.read(name, reading, values) else set()
-        made = (
-            date_features(name, values, how.dates) if reading.kind == "dates" else {name: values}
-        )
-        reasons = {part: _why_not(part, made[part], how, reading) for part in made}
-        points |= {part: made[part] for part, why in reasons.items() if not why}
-        if all(reasons.values()):
-            decided.left_out[name] = next(iter(reasons.values())) or ""
-        else:
-            decided.readings[name] = reading
+        if column.use == "dates" and how.dates == "drop":
+            column = Column("", reason="dates")
+        if column.use:
+            _check_clear(table, name, settled.ambiguous)
+            column, made = _read(table, name, column, settled, how, notes)
+            points |= made
+        columns[name] = column
     notes.tell()
-    decided.points = pd.DataFrame(points, index=range(table.n_rows), copy=False)
-    _check_left(table, decided)
-    return decided, decided.uses(table, {*how.keep, *thousands}, how)
+    _check_left(table, columns)
+    return columns, pd.DataFrame(points, index=range(table.n_rows), copy=False)
 
 
-def _settled(table: NamedColumns, how: Any) -> dict[str, tuple[Reading | None, Settled]]:
+def _read(
+    table: NamedColumns, name: str, column: Column, settled: Settled, how: Any, notes: _Notes
+) -> tuple[Column, dict[str, Array]]:
+    """Read a column: return what becomes of it, and the features that it makes."""
+    values, wrong = read_column(column, without_values(table.columns[name], how.missing))
+    notes.read(name, column, settled, values, wrong)
+    is_date = column.use == "dates"
+    made = date_features(name, values, how.dates) if is_date else {name: values}
+    reasons = {part: _why_not(part, made[part], how, column) for part in made}
+    made = {part: made[part] for part, why in reasons.items() if not why}
+    if not made:
+        return Column("", reason=next(iter(reasons.values()))), {}
+    n = int(_missing(values).sum())
+    if column.use == "categories":
+        filled = "own" if n >= rarest(len(values)) else "rare"
+        return column._replace(n_missing=n, filled=filled if n else ""), made
+    if is_date:
+        column = column._replace(detail=how.dates)
+    elif not column.unit and name not in how.keep and not settled.thousands:
+        column = column._replace(reason=suspicion(name, values))
+    return column._replace(n_missing=n, filled=how.impute if n else ""), made
+
+
+def _settled(table: NamedColumns, how: Any) -> dict[str, tuple[Column | None, Settled]]:
     """Settle how each column is read; a column without marks of its own follows the others."""
-    options = {"semicolons": table.written.separator == ";"}
 
-    def all_of(decimal: str | None) -> dict[str, tuple[Reading | None, Settled]]:
+    def all_of(decimal: str | None) -> dict[str, tuple[Column | None, Settled]]:
         return {
-            name: (Reading("categories"), Settled(None))
+            name: (Column("categories"), Settled(None))
             if name in how.onehot
             else settle(
-                without_values(column, how.missing), decimal, dates=name not in how.keep, **options
+                without_values(column, how.missing),
+                decimal,
+                semicolons=table.written.separator == ";",
+                dates=name not in how.keep,
             )
             for name, column in table.columns.items()
             if name not in how.drop
         }
 
     settled = all_of("," if table.decimal_comma else None)
-    commas = {name: each.commas for name, (_, each) in settled.items() if each.commas}
+    each = {name: one for name, (_, one) in settled.items()}
+    commas = {name: one.commas for name, one in each.items() if one.commas}
     if commas and not table.decimal_comma:
         name, text = next(iter(commas.items()))
         where = first_of(table, name, [text]).partition(" and ")[0] or repr(text)
         warn(f"{table.path}: read with decimal commas, as in column {name!r} ({where}).")
-        settled = all_of(",")
-    return settled
+        return all_of(",")
+    open_question = any(one.unclear or one.ambiguous for one in each.values())
+    points = any(one.points for one in each.values())
+    return all_of(".") if open_question and points and not table.decimal_comma else settled
 
 
 class _Notes:
@@ -151,35 +127,54 @@ class _Notes:
     def __init__(self, table: NamedColumns) -> None:
         self.table = table
         self.readings: dict[str, str] = {}
-        self.sentinels: dict[str, str] = {}
+        self.sentinels: dict[str, tuple[str, int]] = {}
         self.no_numbers: dict[str, str] = {}
         self.too_large: dict[str, str] = {}
+        self.spellings: dict[str, str] = {}
 
-    def read(self, name: str, reading: Reading, values: Array) -> bool:
-        """Note words for nothing, sentinels and thousands; return whether there are thousands."""
-        column = self.table.columns[name]
-        if reading.kind == "categories" or not is_text(column.type):
-            self._note_sentinel(name, values)
-            return False
-        counts = text_counts(column, unknown=True)
-        other = {",": ".", ".": ","}.get(reading.form)
-        grouped = [text for text in counts if other and other in text]
-        words = [t for t in counts if t in reading.words or is_missing(t, unknown=True)]
-        if grouped:
-            place = first_of(self.table, name, grouped).partition(" and ")[0]
-            self.readings[name] = f"{place} is read as thousands"
-        elif words:
-            self.readings[name] = f"{first_of(self.table, name, words)} is read as missing"
-        self._note_sentinel(name, values)
-        return bool(grouped)
+    def read(
+        self, name: str, column: Column, settled: Settled, values: Array, wrong: Array
+    ) -> None:
+        """Note cells that are, or may be, read otherwise than they are meant."""
+        cells = self.table.columns[name]
+        if column.use == "categories":
+            if is_text(cells.type) and (groups := spellings(text_counts(cells))):
+                self.spellings[name] = " and ".join(map(repr, groups[0]))
+            return
+        if wrong.any() and column.use == "numbers":
+            self.too_large[name] = about(self.table, name, wrong)
+        elif wrong.any():
+            self.readings[name] = f"{about(self.table, name, wrong)} is read as missing"
+        self._note_sentinel(name, column, values)
+        if not is_text(cells.type):
+            return
+        form = NumberFormat(column.form, column.unit) if column.use == "numbers" else None
+        counts = text_counts(cells, unknown=True)
+        words = [t for t in counts if t in column.words or is_missing(t, unknown=True)]
+        for texts, meaning in (
+            (settled.unclear, "is read as {}; if the point separates thousands, add "
+             "--decimal-comma"),
+            (settled.scaled, "is read as {}"),
+            (settled.thousands, "is read as thousands"),
+            (words, "is read as missing"),
+        ):  # fmt: skip
+            if texts:
+                first = first_of(self.table, name, texts).partition(" and ")[0]
+                value = form.value(texts[0]) if form else None
+                self.readings[name] = f"{first} {meaning.format(f'{value or 0:.15g}')}"
+                break
 
-    def _note_sentinel(self, name: str, values: Array) -> None:
-        extreme = sentinel(values) if values.dtype.kind == "f" else None
+    def _note_sentinel(self, name: str, column: Column, values: Array) -> None:
+        extreme = (sentinel if column.use == "numbers" else no_date)(values)
         if extreme is not None:
-            self.sentinels[name] = f"{extreme:.15g} in {int(np.sum(values == extreme))} rows"
+            rows = np.flatnonzero(values == extreme)
+            cell = self.table.columns[name][int(rows[0])].as_py()
+            number = column.use == "numbers"
+            self.sentinels[name] = (f"{extreme:.15g}" if number else cell_text(cell), len(rows))
 
     def tell(self) -> None:
         """Raise an error about cells that cannot be used, or warn of those that may be wrong."""
+        path = self.table.path
         no_numbers = Setting("onehot", [*self.no_numbers])
         for columns, what, way_out in (
             (self.no_numbers, "no numbers", ["a distance needs numbers. Use categories as columns "
@@ -188,30 +183,29 @@ class _Notes:
              ["correct them, or leave the column out ("]),
         ):  # fmt: skip
             if columns:
-                raise ColumnError(
-                    f"{self.table.path}: {what} in {listed(columns)}: ",
-                    *way_out,
-                    Setting("drop", [*columns]),
-                    ").",
-                )
+                drop = Setting("drop", [*columns])
+                raise ColumnError(f"{path}: {what} in {listed(columns)}: ", *way_out, drop, ").")
         if self.readings:
+            warn(f"{path}: {listed(self.readings)}. If that is wrong, correct those cells.")
+        if self.spellings:
             warn(
-                f"{self.table.path}: {listed(self.readings)}. If that is wrong, correct those "
-                "cells."
+                f"{path}: {listed(self.spellings)} are different categories. If they mean the "
+                "same, write them alike."
             )
         if self.sentinels:
-            value = next(iter(self.sentinels.values())).partition(" ")[0]
+            value = next(iter(self.sentinels.values()))[0]
+            said = {n: f"{text} in {rows} rows" for n, (text, rows) in self.sentinels.items()}
             warn(
                 ColumnWarning(
-                    f"{self.table.path}: {listed(self.sentinels)}, far from all other numbers "
-                    "there. If that means a missing value, add ",
+                    f"{path}: {listed(said)}, far from all others there. If that means a missing "
+                    "value, add ",
                     Setting("missing", [value]),
                     ".",
                 )
             )
 
 
-def make_encoder(decided: Decided, scale: str, impute: str) -> Any:
+def make_encoder(columns: dict[str, Column], points: Any, scale: str, impute: str) -> Any:
     """Return a pipeline, fitted, that turns the columns that are used into numbers on one scale.
 
     Categories are not scaled: two different ones are at a squared distance of 2, which is the mean
@@ -223,16 +217,16 @@ def make_encoder(decided: Decided, scale: str, impute: str) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    points = decided.points
+    categories = [name for name, column in columns.items() if column.use == "categories"]
     # New rows of a table may lack what its first rows have. Embeddings do not, and the median of
     # many vectors takes long.
-    fill = scale != "unit" or points.drop(columns=decided.categories).isna().to_numpy().any()
+    fill = scale != "unit" or points.drop(columns=categories).isna().to_numpy().any()
     numbers = Pipeline(number_steps(scale, impute if fill else None) or [("keep", "passthrough")])
-    if not decided.categories:
+    if not categories:
         return numbers.fit(points)
     known = [
         np.array(sorted({*points[name].fillna(MISSING_CATEGORY)} | {RARE_CATEGORY}), dtype=object)
-        for name in decided.categories
+        for name in categories
     ]
     encode = OneHotEncoder(
         categories=known,
@@ -242,8 +236,8 @@ def make_encoder(decided: Decided, scale: str, impute: str) -> Any:
     )
     missing = SimpleImputer(strategy="constant", fill_value=MISSING_CATEGORY)
     steps = Pipeline([("fill", missing), ("onehot", encode)])
-    parts = [("categories", steps, decided.categories)]
-    others = [name for name in points.columns if name not in decided.categories]
+    parts = [("categories", steps, categories)]
+    others = [name for name in points.columns if name not in categories]
     if others:
         parts.insert(0, ("numbers", numbers, others))
     both = ColumnTransformer(parts, verbose_feature_names_out=False)
@@ -251,23 +245,10 @@ def make_encoder(decided: Decided, scale: str, impute: str) -> Any:
 
 
 def number_steps(scale: str, impute: str | None) -> list[tuple[str, Any]]:
-    """Return steps of a pipeline that scale numbers and fill in missing ones.
-
-    Parameters
-    ----------
-    scale : {"standard", "minmax", "unit", "none"}
-        How to scale, as in `TablePreparer`.
-    impute : {"median", "knn"} or None
-        How to fill in missing numbers; None if there are none.
-
-    Returns
-    -------
-    list of (str, transformer)
-        The steps.
+    """Return steps of a pipeline that scale numbers, and fill in missing ones unless None.
 
     Examples
     --------
-    >>> from seraph.tables import number_steps
     >>> [name for name, _ in number_steps("standard", "median")]
     ['scale', 'impute']
     """
@@ -290,28 +271,30 @@ def rarest(n_rows: int) -> int:
     return max(2, math.ceil(_RARE * n_rows))
 
 
-def _text_use(table: NamedColumns, name: str, settled: Settled) -> tuple[Reading | None, str]:
-    """Return how a column is read that holds neither numbers nor dates: as categories, or not."""
+def _text_use(table: NamedColumns, name: str, settled: Settled) -> Column:
+    """Return how a column is used that holds neither numbers nor dates: as categories, or not."""
     column = table.columns[name]
     if not settled.wrong:
-        return None, f"{column.type}"
+        return Column("", reason="type", detail=f"{column.type}")
     counts = text_counts(column)
     known = sum(counts.values())
     wrong = sum(counts[text] for text in settled.wrong)
-    if 2 * wrong < known:
-        return None, f"numbers and text, {first_of(table, name, settled.wrong)}"
+    if 2 * wrong < known and not all(map(_RANGE.fullmatch, settled.wrong)):
+        return Column("", reason="mixed", detail=first_of(table, name, settled.wrong))
     fewest = 1 if known < table.n_rows else 2  # an empty cell is a category, too
-    if fewest <= len(counts) <= min(_FEW_VALUES, (known + 2) // _ROWS_EACH):
-        return Reading("categories"), ""
+    few = max(_FEW_VALUES, min(_MORE_VALUES, known // _MORE_ROWS_EACH))
+    if fewest <= len(counts) <= min(few, (known + 2) // _ROWS_EACH):
+        return Column("categories")
     if len(counts) == 1 and known == table.n_rows:
-        return None, _CONSTANT
-    different = len(counts) == known
-    return None, "text, different in every row" if different else (
-        f"text with {len(counts):,} different values"
-    )
+        return Column("", reason="constant")
+    if settled.two_ways:
+        return Column("", reason="unclear dates")
+    if len(counts) == known:
+        return Column("", reason="distinct text")
+    return Column("", reason="text", detail=f"{len(counts):,}")
 
 
-def _why_not(name: str, values: Array, how: Any, reading: Reading) -> str | None:
+def _why_not(name: str, values: Array, how: Any, column: Column) -> str:
     """Say why a column is not a feature: it has at most one value, or identifies the rows."""
     import pandas as pd
 
@@ -319,28 +302,48 @@ def _why_not(name: str, values: Array, how: Any, reading: Reading) -> str | None
     if not len(known):
         return "empty"
     if name in (*how.keep, *how.onehot):
-        return None
-    if known.nunique() + (reading.kind == "categories" and len(known) < len(values)) == 1:
-        return _CONSTANT
-    if reading.kind == "numbers" and name.startswith("unnamed_") and looks_like_ids("id", values):
-        return UNNAMED
-    return None if reading.kind == "dates" else looks_like_ids(name, values)
+        return ""
+    if known.nunique() + (column.use == "categories" and len(known) < len(values)) == 1:
+        return "constant"
+    if column.use == "numbers" and name.startswith("unnamed_") and looks_like_ids("id", values):
+        return "unnamed"
+    return "" if column.use == "dates" else looks_like_ids(name, values)
 
 
-def _check_left(table: NamedColumns, decided: Decided) -> None:
+def _missing(values: Array) -> Array:
+    """Return which values are missing, of floats, dates or text."""
+    return np.asarray(values != values)  # noqa: PLR0124 (NaN, NaT)
+
+
+def _check_clear(table: NamedColumns, name: str, texts: Sequence[str]) -> None:
+    """Refuse a column with `texts` that contradict one another, or leave two readings."""
+    if texts:
+        where = ", but ".join(first_of(table, name, [text]) or repr(text) for text in texts)
+        where += ", in a table with semicolons" if len(texts) == 1 else ""
+        raise ValueError(
+            f"{table.path}: it is not clear whether commas separate thousands or decimals in "
+            f"column {name!r} ({where}): write the numbers without a separator between thousands, "
+            "and with a point before decimals."
+        )
+
+
+def _check_left(table: NamedColumns, columns: dict[str, Column]) -> None:
     """Refuse a table without a feature that varies."""
-    if len(decided.points.columns):
+    if any(column.use for column in columns.values()):
         return
-    left_out = {name: why for name, why in decided.left_out.items() if why != "as asked"}
-    if left_out and set(left_out.values()) == {_CONSTANT}:
+    left_out = {name: one for name, one in columns.items() if one.reason != "asked"}
+    if {column.reason for column in left_out.values()} == {"constant"}:
         raise ValueError(
             f"{table.path}: every feature has the same value in all rows, so all distances "
             "are 0: add features that vary."
         )
-    texts = [f"{name!r} ({why})" for name, why in list(left_out.items())[:_LISTED]]
+    texts = [f"{name!r} ({one.why})" for name, one in list(left_out.items())[:_LISTED]]
     which = f": {and_more(texts, len(left_out))}" if texts else ""
-    text = [name for name, why in left_out.items() if why.startswith("text")]
-    ids = [name for name, why in left_out.items() if why in IDS]
-    use = Setting("onehot", text[:1]) if text else Setting("keep", ids[:1])
-    way = ["Use one with ", use, ", or add some."] if use.values else ["Add some."]
+    for parameter in ("onehot", "keep"):
+        usable = [name for name, one in left_out.items() if REASONS[one.reason][1] == parameter]
+        if usable:
+            way: list[object] = ["Use one with ", Setting(parameter, usable[:1]), ", or add some."]
+            break
+    else:
+        way = ["Add some."]
     raise ColumnError(f"{table.path}: no column is left as a feature{which}. ", *way)

@@ -18,78 +18,70 @@ _ID_NAME = re.compile(
 _FEWEST_ROWS, _FEWEST_DISTINCT = 10, 20
 # Whole numbers of which at least this share are distinct may be ids.
 _DISTINCT = 0.95
-# Why such a column is left out.
-UNNAMED, _ROW_NUMBERS = "row numbers, without a name", "row numbers"
-_IN_ORDER, _BY_NAME = "whole numbers, all distinct and in order", "ids, by its name"
-IDS = (UNNAMED, _ROW_NUMBERS, _IN_ORDER, _BY_NAME)
+# Ids that are numbered on have few gaps; others have one length. Most amounts may end in 0.
+_DENSE, _SPREAD, _ROUND = 4, 10, 0.5
 # A number so many times as large as all others may mean "missing"; then, for one such as 999.
 _FAR, _FAR_NINES = 1e4, 5.0
 # Whole numbers of so many digits are codes: a slip in one digit leaves them alike as text only.
 _CODE_DIGITS = 4
 
 
-def looks_like_ids(name: str, values: Any) -> str | None:
-    """Say why a column seems to identify rows; None if it seems to measure something.
+def looks_like_ids(name: str, values: Any) -> str:
+    """Say why a column seems to identify rows, as a reason of `Column`; "" if it does not.
 
     Such columns hold whole numbers that are all distinct. They either only rise or only fall
     from row to row, or have the name of an id. They are left out because the order of the rows
     is not a property of what a row describes, and often gives away the class.
 
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    values : array-like
-        Its values.
-
-    Returns
-    -------
-    str or None
-        The reason, in words.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from seraph.tables import looks_like_ids
     >>> looks_like_ids("Unnamed: 0", np.arange(50.0))
     'row numbers'
     >>> looks_like_ids("patient_id", np.array([7.0, 3.0, 5.0]))
-    'ids, by its name'
+    'id name'
     >>> looks_like_ids("age", np.array([7.0, 3.0, 5.0]))
+    ''
     """
     known = _whole_numbers(values)
     if known is None or len(known) < 2:
-        return None
+        return ""
     steps = np.diff(known)
     if len(known) >= _FEWEST_ROWS and np.all(steps == 1.0):
-        return _ROW_NUMBERS
+        return "row numbers"
     if len(known) >= _FEWEST_ROWS and (np.all(steps > 0) or np.all(steps < 0)):
-        return _IN_ORDER
+        return "in order"
     if _ID_NAME.search(name) and len(np.unique(known)) == len(known):
-        return _BY_NAME
-    return None
+        return "id name"
+    return ""
 
 
-def suspicion(name: str, values: Any) -> str | None:
-    """Return why a column of numbers that is used may only identify rows, or None.
+def suspicion(name: str, values: Any) -> str:
+    """Return why a column of numbers that is used may only identify rows, or "".
+
+    Amounts are nearly all distinct, too. But they spread over more digits than ids, which are
+    numbered on or have one length, or are round.
 
     Examples
     --------
     >>> suspicion("patient_id", np.array([7.0, 3.0, 3.0]))
     'named like ids'
     >>> suspicion("x", np.random.default_rng(0).permutation(np.arange(50.0)))
-    'whole numbers, nearly all distinct'
-    >>> suspicion("age", np.array([7.0, 3.0, 3.0]))
+    'nearly distinct'
+    >>> suspicion("x", np.random.default_rng(0).lognormal(9, 2, 50).round())
+    ''
     """
     known = _whole_numbers(values)
     if known is None:
-        return None
+        return ""
     if _ID_NAME.search(name):
         return "named like ids"
-    many = len(known) >= _FEWEST_DISTINCT
-    if many and len(np.unique(known)) >= _DISTINCT * len(known):
-        return "whole numbers, nearly all distinct"
-    return None
+    if len(known) < _FEWEST_DISTINCT or len(np.unique(known)) < _DISTINCT * len(known):
+        return ""
+    low, high = np.quantile(np.abs(known), (0.1, 0.9))
+    numbered_on = np.ptp(known) < _DENSE * len(known)
+    spread = high > _SPREAD * max(low, 1.0) and not numbered_on
+    is_round = np.mean(known % 10 == 0) > _ROUND
+    return "" if spread or is_round else "nearly distinct"
 
 
 def sentinel(values: Any) -> float | None:
@@ -114,20 +106,8 @@ def sentinel(values: Any) -> float | None:
 def is_code(values: Array) -> bool:
     """Return whether numbers are codes, such as postcodes: whole, and of four digits or more.
 
-    Parameters
-    ----------
-    values : ndarray of float
-        Numbers, NaN where one is missing.
-
-    Returns
-    -------
-    bool
-        Whether they are codes.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from seraph.tables import is_code
     >>> is_code(np.array([2601.0, np.nan, 3020.0])), is_code(np.array([17.0, 34.0]))
     (True, False)
     """

@@ -25,9 +25,12 @@ _DECIMAL = {
 _POINT = re.compile(r"[+-]?[0-9]+\.([0-9]{4,}([eE][+-]?[0-9]+)?|[0-9]*[eE][+-]?[0-9]+)")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _CURRENCY = r"[A-Z]{0,2}[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR"
+# 2.5k and $3M, as exponents of ten; but the k of kg is no such letter.
+_TIMES = {"": "", "k": "e3", "K": "e3", "M": "e6", "Mio": "e6", "B": "e9", "bn": "e9", "Mrd": "e9"}
 _WITH_UNIT = re.compile(
     rf"(?P<sign>[+-]?)(?P<before>{_CURRENCY})?\s*"
     r"(?P<number>[+-]?[0-9.,]*[0-9][.,]?(?:[eE][+-]?[0-9]+)?)"
+    rf"\s*(?P<times>(?:{'|'.join(filter(None, _TIMES))})(?![^\W_]|[/²³°^]))?"
     rf"\s*(?P<after>{_CURRENCY}|[%‰]|[°µ]?[^\W\d_](?:[^\W\d_]|[/²³°µ^. ])*)?"
 )
 _LONGEST_UNIT = 12
@@ -53,35 +56,37 @@ class NumberFormat:
         """
         if text.casefold() in _TRUTH:
             return _TRUTH[text.casefold()]
-        number, unit = split_unit(text)
+        number, times, unit = split_unit(text)
         if unit not in ("", self.unit):
             return None
         other = _OTHER[self.mark]
-        if _POINT.fullmatch(number):
-            return float(number)
-        if _GROUPED[self.mark].fullmatch(number):
-            number = number.replace(other, "")
-        if other in number:
-            return None
-        number = number.replace(self.mark, ".")
+        if not _POINT.fullmatch(number):
+            if _GROUPED[self.mark].fullmatch(number):
+                number = number.replace(other, "")
+            if other in number:
+                return None
+            number = number.replace(self.mark, ".")
+        number += _TIMES[times]
         return float(number) if _NUMBER.fullmatch(number) else None
 
 
-def split_unit(text: str) -> tuple[str, str]:
-    """Return a number as it is written, and its unit; a text of another form has no unit.
+def split_unit(text: str) -> tuple[str, str, str]:
+    """Return a number as it is written, a letter for thousands or more, and its unit.
+
+    A text of another form has neither.
 
     Examples
     --------
-    >>> split_unit("-$5.50"), split_unit("920 g"), split_unit("12:30")
-    (('-5.50', '$'), ('920', 'g'), ('12:30', ''))
+    >>> split_unit("-$5.50"), split_unit("920 kg"), split_unit("$2.5k"), split_unit("12:30")
+    (('-5.50', '', '$'), ('920', '', 'kg'), ('2.5', 'k', '$'), ('12:30', '', ''))
     """
     match = None if _NUMBER.fullmatch(text) else _WITH_UNIT.fullmatch(text)
     if match is None:
-        return text, ""
-    sign, before, number, after = match.groups(default="")
+        return text, "", ""
+    sign, before, number, times, after = match.groups(default="")
     if (before and after) or len(after) > _LONGEST_UNIT:
-        return text, ""
-    return sign + number, before or after
+        return text, "", ""
+    return sign + number, times, before or after
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,12 @@ class Settled:
     words: tuple[str, ...] = ()  # for nothing, among numbers
     wrong: tuple[str, ...] = ()  # texts that are not numbers
     commas: str = ""  # a text whose comma can only be a decimal one
+    points: str = ""  # a text whose point can only be a decimal one
     ambiguous: tuple[str, ...] = ()  # texts whose commas and points contradict one another
+    thousands: tuple[str, ...] = ()  # texts with marks between thousands
+    scaled: tuple[str, ...] = ()  # texts such as 2.5k, beside others without a letter
+    unclear: tuple[str, ...] = ()  # texts such as 1.234 where a point may separate thousands
+    two_ways: bool = False  # dates, of which the day may be first or the month
 
 
 def settle_numbers(
@@ -112,10 +122,10 @@ def settle_numbers(
     if not counts:
         return Settled(NumberFormat())
     unit = _unit(counts)
-    numbers = [split_unit(text)[0] for text in counts]
+    parts = {text: split_unit(text) for text in counts}
+    numbers = [number for number, _, _ in parts.values()]
     commas = _evidence(numbers, ",")
     points = _evidence([n for n in numbers if not (commas and _POINT.fullmatch(n))], ".")
-    groups = next(filter(re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}").fullmatch, numbers), "")
     mark = "," if commas or (decimal == "," and not points) else "."
     form = NumberFormat(mark, unit)
     others = [text for text in counts if form.value(text) is None]
@@ -125,16 +135,28 @@ def settle_numbers(
     words, wrong = split_words(counts, others)
     if wrong or len(words) == len(counts):
         return Settled(None, wrong=(*wrong, *words))
-    whole = next(filter(re.compile(r"[+-]?[0-9]+").fullmatch, numbers), "")
-    thousands = next(filter(re.compile(r".*,[0-9]{3},.*").fullmatch, numbers), "")
+    grouped = [text for text, (n, _, _) in parts.items() if _GROUPED[mark].fullmatch(n)]
+    grouped = [text for text in grouped if _OTHER[mark] in text]
+    groups, whole, several, long, decimals = (
+        next(filter(re.compile(form).fullmatch, numbers), "")
+        for form in (r"[+-]?[1-9]\d{0,2},\d{3}", r"[+-]?\d+", r".*,\d{3},.*", r"[+-]?\d{4,}",
+                     r"[+-]?[1-9]\d{0,2}\.\d{3}")
+    )  # fmt: skip
     ambiguous: tuple[str, ...] = ()
+    unclear: list[str] = []
+    open_question = semicolons and decimal is None and not (commas or points)
     if commas and points:
         ambiguous = (points, commas)
     elif groups and mark == "," and whole and not commas:
         ambiguous = (groups, whole)
-    elif groups and semicolons and decimal is None and not (commas or points or thousands):
+    elif groups and open_question and not several:
         ambiguous = (groups,)
-    return Settled(form, tuple(words), (), commas, ambiguous)
+    elif decimals and open_question and not (groups or long):
+        unclear = [text for text, (number, _, _) in parts.items() if number == decimals]
+    scaled = [text for text, (_, times, _) in parts.items() if times]
+    scaled = scaled if len({times for _, times, _ in parts.values()}) > 1 else []
+    return Settled(form, tuple(words), (), commas, points, ambiguous, tuple(grouped),
+                   tuple(scaled), tuple(unclear))  # fmt: skip
 
 
 def in_text(number: str, texts: Iterable[str]) -> str:
@@ -156,7 +178,7 @@ def _unit(counts: Mapping[str, int]) -> str:
     """Return the unit of the numbers of a column: the only one, and most cells have it."""
     units: dict[str, int] = {}
     for text, count in counts.items():
-        unit = split_unit(text)[1]
+        unit = split_unit(text)[2]
         units[unit] = units.get(unit, 0) + count
     bare = units.pop("", 0)
     return next((unit for unit, n in units.items() if len(units) == 1 and 2 * n > bare), "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import asdict
 from typing import Any, Self
 
 import numpy as np
@@ -17,10 +16,12 @@ from .._utils._public import publish as _publish
 from .._utils._typing import Array, FloatArray
 from .._utils._validation import check_choice
 from .._utils._warnings import warn
+from ._columns import Column
 from ._dates import date_features
 from ._decide import decide, make_encoder
-from ._reading import Reading, without_values
-from ._table import about, as_table, check_columns, listed
+from ._messages import listed
+from ._reading import read_column, without_values
+from ._table import about, as_table, check_columns
 
 __all__ = ["TablePreparer"]
 
@@ -65,14 +66,10 @@ class TablePreparer(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    columns_ : dict of str to str
-        What became of each column.
+    columns_ : dict of str to Column
+        What became of each column, a `seraph.tables.Column`; ``str`` says it in words.
     encoder_ : Pipeline
         scikit-learn's steps, fitted on the columns once they are read as numbers and text.
-    reading_ : dict of str to dict
-        How each column that is used is read: its ``kind`` ("numbers", "dates" or "categories"),
-        its ``form`` (the mark before decimals, or the format of dates), its ``unit``, and its
-        ``words`` for nothing.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of str
@@ -111,9 +108,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     2
     """
 
-    columns_: dict[str, str]
+    columns_: dict[str, Column]
     encoder_: Pipeline
-    reading_: dict[str, dict[str, Any]]
     n_features_in_: int
     feature_names_in_: Array
 
@@ -213,12 +209,12 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             if isinstance(value := getattr(self, name), str):
                 raise ValueError(f"{name} must be a list of names; got {value!r}.")
         table = as_table(X)
-        decided, self.columns_ = decide(table, self)
-        self.encoder_ = make_encoder(decided, self.scale, self.impute)
-        self.reading_ = {name: asdict(reading) for name, reading in decided.readings.items()}
+        columns, points = decide(table, self)
+        self.encoder_ = make_encoder(columns, points, self.scale, self.impute)
+        self.columns_ = columns
         self.n_features_in_ = len(table.names)
         self.feature_names_in_ = np.array(table.names, dtype=object)
-        return decided.points
+        return points
 
     def _read(self, X: Any) -> Any:
         """Return the columns that are used as a data frame of numbers and text."""
@@ -226,13 +222,14 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         import pandas as pd
 
         table = as_table(X)
-        check_columns(table, list(self.reading_))
+        used = {name: column for name, column in self.columns_.items() if column.use}
+        check_columns(table, list(used))
         points: dict[str, Any] = {}
         unread: dict[str, str] = {}
-        for name, how in self.reading_.items():
-            reading = Reading(**how)
-            values, wrong = reading.read(without_values(table.columns[name], self.missing))
-            is_date = reading.kind == "dates"
+        for name, column in used.items():
+            cells = without_values(table.columns[name], self.missing)
+            values, wrong = read_column(column, cells)
+            is_date = column.use == "dates"
             points |= date_features(name, values, self.dates) if is_date else {name: values}
             if wrong.any():
                 unread[name] = about(table, name, wrong)

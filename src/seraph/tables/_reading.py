@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from .._utils._typing import Array, BoolArray, FloatArray
-from ._dates import ISO, parse_dates, settle_dates
+from ._columns import Column
+from ._dates import ISO, parse_dates, settle_dates, without_never
 from ._numbers import NumberFormat, Settled, in_text, settle_numbers
 from ._words import MISSING, UNKNOWN, cell_text, is_missing
 
@@ -19,126 +20,120 @@ _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0*|(-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9
 _FIRST_DAY, _LAST_DAY = 18000101, 21991231
 
 
-@dataclass(frozen=True)
-class Reading:
-    """How a column is read."""
+def read_column(how: Column, cells: Any) -> tuple[Array, BoolArray]:
+    """Return the values of a column, and which cells are missing because they do not fit.
 
-    kind: str  # "numbers", "dates" or "categories"
-    form: str = "."  # the mark before decimals, or the format of dates
-    unit: str = ""
-    words: Collection[str] = ()  # for nothing, beside those that every table may have
+    The value of a cell depends on no other cell.
+    """
+    if how.use == "categories":
+        return categories_of(cells), np.zeros(len(cells), dtype=bool)
+    return _dates(how, cells) if how.use == "dates" else _numbers(how, cells)
 
-    def read(self, column: Any) -> tuple[Array, BoolArray]:
-        """Return the values of a column, and which cells are missing because they do not fit.
 
-        The value of a cell depends on no other cell.
-        """
-        column = _decoded(column)
-        if self.kind == "categories":
-            return categories_of(column), np.zeros(len(column), dtype=bool)
-        if self.kind == "dates":
-            return self._dates(column)
-        return self._numbers(column)
+def _numbers(how: Column, cells: Any) -> tuple[Array, BoolArray]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
-    def _numbers(self, column: Any) -> tuple[Array, BoolArray]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        form = NumberFormat(self.form, self.unit)
-        if is_numeric(column.type):
-            width = pa.float32() if pa.types.is_float32(column.type) else pa.float64()
-            values = np.asarray(pc.cast(column, width, safe=False).to_numpy())
-            wrong = np.zeros(len(values), dtype=bool)
-        else:
-            values, wrong = self._by_text(
-                column, lambda texts: np.array([form.value(t) for t in texts], dtype=float)
-            )
-        too_large = np.abs(values) > largest_allowed(values)
-        return np.where(too_large, np.nan, values), wrong | too_large
-
-    def _dates(self, column: Any) -> tuple[Array, BoolArray]:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        if is_date(column.type):
-            seconds = np.asarray(pc.cast(column, pa.timestamp("s"), safe=False).to_numpy())
-            return seconds, np.zeros(len(column), dtype=bool)
-        return self._by_text(column, lambda texts: parse_dates(texts, self.form))
-
-    def _by_text(
-        self, column: Any, parse: Callable[[list[str]], Array]
-    ) -> tuple[Array, BoolArray]:
-        """Read each distinct text of a column once."""
-        import pyarrow.compute as pc
-
-        text = column_text(column)
-        if self == _PLAIN and (numbers := _plain_numbers(text)) is not None:
-            return numbers, np.zeros(len(numbers), dtype=bool)
-        encoded = pc.dictionary_encode(text.combine_chunks())
-        texts = encoded.dictionary.to_pylist()
-        values = parse([*texts, ""])  # the last one is for empty cells
-        wrong = np.array(
-            [
-                bool(value != value) and t not in self.words and not is_missing(t, unknown=True)  # noqa: PLR0124 (NaN, NaT)
-                for t, value in zip([*texts, ""], values, strict=True)
-            ]
+    form = NumberFormat(how.form, how.unit)
+    if is_numeric(cells.type):
+        width = pa.float32() if pa.types.is_float32(cells.type) else pa.float64()
+        values = np.asarray(pc.cast(cells, width, safe=False).to_numpy())
+        wrong = np.zeros(len(values), dtype=bool)
+    elif how[:4] == _PLAIN[:4] and (numbers := _plain_numbers(column_text(cells))) is not None:
+        values, wrong = numbers, np.zeros(len(numbers), dtype=bool)
+    else:
+        values, wrong = _by_text(
+            how, cells, lambda texts: np.array([form.value(t) for t in texts], dtype=float)
         )
-        places = pc.fill_null(encoded.indices, len(texts)).to_numpy(zero_copy_only=False)
-        return values[places], wrong[places]
+    too_large = np.abs(values) > largest_allowed(values)
+    return np.where(too_large, np.nan, values), wrong | too_large
 
 
-_PLAIN = Reading("numbers")
+def _dates(how: Column, cells: Any) -> tuple[Array, BoolArray]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_date(cells.type):
+        return _by_text(how, cells, lambda texts: parse_dates(texts, how.form))
+    seconds = np.asarray(pc.cast(cells, pa.timestamp("s"), safe=False).to_numpy())
+    dates = without_never(seconds)
+    return dates, np.isnat(dates) & ~np.isnat(seconds)
+
+
+def _by_text(
+    how: Column, cells: Any, parse: Callable[[list[str]], Array]
+) -> tuple[Array, BoolArray]:
+    """Read each distinct text of a column once."""
+    import pyarrow.compute as pc
+
+    encoded = pc.dictionary_encode(column_text(cells).combine_chunks())
+    texts = [*encoded.dictionary.to_pylist(), ""]  # the last one is for empty cells
+    values = parse(texts)
+    wrong = np.array(
+        [
+            bool(value != value) and t not in how.words and not is_missing(t, unknown=True)  # noqa: PLR0124 (NaN, NaT)
+            for t, value in zip(texts, values, strict=True)
+        ]
+    )
+    places = pc.fill_null(encoded.indices, len(texts) - 1).to_numpy(zero_copy_only=False)
+    return values[places], wrong[places]
+
+
+_PLAIN = Column("numbers")
 
 
 def settle(
-    column: Any, decimal: str | None = None, *, semicolons: bool = False, dates: bool = True
-) -> tuple[Reading | None, Settled]:
+    cells: Any, decimal: str | None = None, *, semicolons: bool = False, dates: bool = True
+) -> tuple[Column | None, Settled]:
     """Say how a column is read: as numbers, or as dates if these may be; else None, and why.
 
     For `decimal` and `semicolons` see `settle_numbers`.
     """
     import pyarrow as pa
 
-    column = _decoded(column)
-    if is_date(column.type):
-        return (Reading("dates", ISO) if dates else None), Settled(None)
-    numeric = is_numeric(column.type)
-    if not numeric and not is_text(column.type):
+    numbers = Settled(NumberFormat())
+    if is_date(cells.type):
+        return (Column("dates", ISO) if dates else None), Settled(None)
+    numeric = is_numeric(cells.type)
+    if not numeric and not is_text(cells.type):
         return None, Settled(None)
-    if dates and (not numeric or _may_be_days(column)):
-        settled = settle_dates(text_counts(column))
-        if settled is not None:
-            return Reading("dates", settled[0], words=tuple(settled[1])), Settled(None)
-    if numeric and not pa.types.is_null(column.type):
-        return _PLAIN, Settled(NumberFormat())
-    if decimal != "," and _plain_numbers(column_text(column)) is not None:
-        return _PLAIN, Settled(NumberFormat())
-    settled_numbers = settle_numbers(text_counts(column), decimal, semicolons=semicolons)
-    if settled_numbers.form is None:
-        return None, settled_numbers
-    return Reading(
-        "numbers", settled_numbers.form.mark, settled_numbers.form.unit, settled_numbers.words
-    ), settled_numbers
+    two_ways = False
+    if dates and (not numeric or _may_be_days(cells)):
+        settled = settle_dates(text_counts(cells))
+        if settled is not None and settled[0]:
+            return Column("dates", settled[0], words=tuple(settled[1])), Settled(None)
+        two_ways = settled is not None
+    if numeric and not pa.types.is_null(cells.type):
+        return _PLAIN, numbers
+    text = column_text(cells)
+    if decimal != "," and _plain_numbers(text) is not None:
+        points = _decimal_point(text) if semicolons else ""
+        if points is not None:
+            return _PLAIN, replace(numbers, points=points)
+    found = settle_numbers(text_counts(cells), decimal, semicolons=semicolons)
+    if found.form is None:
+        return None, replace(found, two_ways=two_ways)
+    return Column("numbers", found.form.mark, found.form.unit, found.words), found
+
+
+def _decimal_point(text: Any) -> str | None:
+    """Return a text whose point can only be a decimal one, "" without points; None if unclear."""
+    import pyarrow.compute as pc
+
+    pointed = text.filter(pc.match_substring(text, "."))
+    thousands = pc.match_substring_regex(pointed, r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$")
+    if len(clear := pointed.filter(pc.invert(thousands))):
+        return str(clear[0])
+    return None if len(pointed) else ""
 
 
 def read_numbers(cells: Iterable[Any], *, decimal: str | None = None) -> FloatArray | None:
-    """Return the cells of a column as numbers; None if it holds something else.
+    """Return the cells of a column as numbers, NaN without one; None if it holds something else.
 
-    Parameters
-    ----------
-    cells : iterable
-        Numbers, or text such as "12", "12,5", "1,000.00", "$35,000" or "920 g".
-    decimal : {".", ","}, optional
-        The mark before decimals elsewhere in the table; the column itself is stronger evidence.
-
-    Returns
-    -------
-    ndarray of shape (n_cells,) or None
-        Numbers, NaN where a cell is missing, or holds a word among numbers.
+    `decimal` is the mark elsewhere in the table; the column itself is stronger evidence.
 
     Examples
     --------
-    >>> from seraph.tables import read_numbers
     >>> read_numbers(["12,5", "3,75", "n/a"])
     array([12.5 ,  3.75,   nan])
     >>> read_numbers(["1,000", "12.5"])
@@ -146,56 +141,32 @@ def read_numbers(cells: Iterable[Any], *, decimal: str | None = None) -> FloatAr
     >>> read_numbers(["red", "green"])
     """
     column = typed_column(cells)
-    reading, settled = settle(column, decimal, dates=False)
-    if reading is None or settled.ambiguous:
-        return None
-    return reading.read(column)[0]
+    how, settled = settle(column, decimal, dates=False)
+    return None if how is None or settled.ambiguous else read_column(how, column)[0]
 
 
 def read_dates(cells: Iterable[Any]) -> Array | None:
-    """Return the cells of a column as dates; None if it holds something else.
+    """Return the cells of a column as dates, in UTC; None if it holds something else.
 
-    Parameters
-    ----------
-    cells : iterable
-        Dates, time stamps, text such as 2026-01-31, 31.1.2026 or 1/31/2026, or whole numbers
-        such as 20260131.
-
-    Returns
-    -------
-    ndarray of datetime64[s] or None
-        Dates, in UTC if they have a time zone, NaT where a cell is missing. A column that could
-        have either the day or the month first is not read.
+    A column that could have either the day or the month first is not read.
 
     Examples
     --------
-    >>> from seraph.tables import read_dates
     >>> read_dates(["31.1.2026", "1.2.2026", ""])
     array(['2026-01-31T00:00:00', '2026-02-01T00:00:00',                 'NaT'],
           dtype='datetime64[s]')
     >>> read_dates(["1/2/2026", "2/1/2026"])
     """
     column = typed_column(cells)
-    reading, _ = settle(column)
-    return reading.read(column)[0] if reading is not None and reading.kind == "dates" else None
+    how, _ = settle(column)
+    return read_column(how, column)[0] if how is not None and how.use == "dates" else None
 
 
 def typed_column(cells: Iterable[Any]) -> Any:
-    """Return cells as a column of pyarrow; cells of several types become text.
-
-    Parameters
-    ----------
-    cells : iterable
-        A list, a column of pandas or polars, or one of pyarrow, which is returned as it is.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-        The column.
+    """Return cells as a column of pyarrow, without a dictionary; cells of several types as text.
 
     Examples
     --------
-    >>> from seraph.tables import typed_column
     >>> typed_column([1.0, None, "a"]).to_pylist(), typed_column([1, None]).to_pylist()
     (['1', None, 'a'], [1, None])
     """
@@ -205,7 +176,9 @@ def typed_column(cells: Iterable[Any]) -> Any:
     is_column = isinstance(values, pa.ChunkedArray)
     try:
         column = values if is_column else pa.chunked_array([pa.array(values, from_pandas=True)])
-        kind = getattr(column.type, "value_type", column.type)
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            column, kind = column.cast(kind.value_type), kind.value_type
         if not isinstance(kind, pa.BaseExtensionType):  # such as pandas' intervals and periods
             return column
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
@@ -231,7 +204,6 @@ def categories_of(column: Any) -> Array:
     """
     import pyarrow as pa
 
-    column = _decoded(column)
     if pa.types.is_float32(column.type) or pa.types.is_float16(column.type):
         cells = [None if np.isnan(v) else float(str(v)) for v in column.to_numpy()]
     else:
@@ -269,7 +241,6 @@ def column_text(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _decoded(column)
     if not is_text(column.type):
         texts = [cell_text(cell) or None for cell in column.to_pylist()]
         return pa.chunked_array([pa.array(texts, type=pa.string())])
@@ -288,12 +259,12 @@ def without_values(column: Any, values: Collection[Any]) -> Any:
     >>> without_values(typed_column(["1e+30", "x"]), ["1e30"]).to_pylist()
     [None, 'x']
     """
+    column = typed_column(column)
     if not values:
         return column
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _decoded(column)
     if is_numeric(column.type) and not pa.types.is_boolean(column.type):
         numbers = [NumberFormat().value(cell_text(value)) for value in values]
         known = pa.array([n for n in numbers if n is not None], type=pa.float64())
@@ -329,14 +300,6 @@ def is_numeric(kind: Any) -> bool:
     types = pa.types
     numbers = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
     return bool(numbers or types.is_boolean(kind) or types.is_null(kind))
-
-
-def _decoded(column: Any) -> Any:
-    """Return a column without a dictionary."""
-    import pyarrow as pa
-
-    kind = column.type
-    return column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column
 
 
 def _with_nulls(column: Any, missing: Any) -> Any:

@@ -1,54 +1,38 @@
-"""Tables with named columns: where they come from, and their cells."""
+"""Tables with named columns, and arrays: where they come from, and their cells."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from .._utils._optional import optional_module
-from .._utils._typing import BoolArray
-from ._reading import typed_column
+from .._utils._typing import Array, BoolArray, FloatArray, IntArray
+from ._messages import advice, and_more
+from ._reading import read_numbers, typed_column
+from ._words import cell_text, is_missing
 
-# Columns and names that a message lists; the rest are counted.
-_LISTED = 5
-_NAMES = 12
-_LONGEST_TEXT = 30
+_LONGEST_TEXT = 30  # letters of a cell in a message
+_LISTED = 12  # columns in a message; the rest are counted
 
 
 class Written(NamedTuple):
-    r"""How a text table is written, to write another like it and to name its lines.
+    r"""How a table is written, to write another like it.
 
-    Parameters
-    ----------
-    separator : str, default=","
-        What separates cells.
-    encoding : str, default="utf-8"
-        Its encoding.
-    line_end : str, default="\n"
-        What ends a line.
-    lines : bool, default=False
-        Whether each row is a line, and the header the first.
-    header : mapping of str to str, default={}
-        Names of columns that are written otherwise than they are called, such as empty ones.
-
-    Examples
-    --------
-    >>> from seraph.tables import Written
-    >>> Written(";").separator
-    ';'
+    `header` has the names of columns that are written otherwise than they are called, such as
+    empty ones; `mixed` the columns with cells of several types, and these cells.
     """
 
     separator: str = ","
     encoding: str = "utf-8"
     line_end: str = "\n"
-    lines: bool = False
     header: Mapping[str, str] = MappingProxyType({})
+    mixed: Mapping[str, tuple[Any, Sequence[Any]]] = MappingProxyType({})
 
 
 _CSV = Written()
@@ -56,34 +40,24 @@ _CSV = Written()
 
 @dataclass(frozen=True)
 class NamedColumns:
-    """A table with named columns, and the file that messages about it name.
+    """A table with named columns of pyarrow, and the file that messages about it name.
 
-    `TablePreparer` takes it like a data frame.
-
-    Parameters
-    ----------
-    path : Path
-        File it was read from.
-    columns : dict of str to pyarrow.ChunkedArray
-        Columns by name.
-    decimal_comma : bool, default=False
-        Whether numbers in text have a decimal comma.
-    written : Written
-        How the file is written, if it is text.
+    `TablePreparer` takes it like a data frame. `lines` has the line of the file of each row, if it
+    has lines; `decimal_comma` says that numbers in text have one.
 
     Examples
     --------
-    >>> from pathlib import Path
-    >>> from seraph.tables import NamedColumns, typed_column
-    >>> table = NamedColumns(Path("wine.csv"), {"hue": typed_column(["1,5", "0,75"])})
+    >>> hue = typed_column(["1,5", "0,75"])
+    >>> table = NamedColumns(Path("wine.csv"), {"hue": hue}, lines=range(2, 4))
     >>> table.names, table.n_rows, table.place(1)
-    (('hue',), 2, 'row 1')
+    (('hue',), 2, 'line 3')
     """
 
     path: Path
     columns: dict[str, Any]
     decimal_comma: bool = False
     written: Written = _CSV
+    lines: Sequence[int] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,105 +70,133 @@ class NamedColumns:
         return len(next(iter(self.columns.values())))
 
     def place(self, row: int) -> str:
-        """Name a row as the file does: by its line, if each row is one.
+        """Name a row as its file does, such as "line 5"; without lines by its number from 0."""
+        return f"line {self.lines[row]}" if len(self.lines) else f"row {row}"
 
-        Parameters
-        ----------
-        row : int
-            Its number from 0.
+    def cells(self, name: str) -> Any:
+        """Return the cells of a column, as they are."""
+        if name not in self.columns:
+            raise ValueError(f"{self.path} has no column {name!r}.{advice(name, self.names)}")
+        return self.columns[name]
 
-        Returns
-        -------
-        str
-            Such as "line 5" or "row 3".
-        """
-        return f"line {row + 2}" if self.written.lines else f"row {row}"
+    def take(self, rows: IntArray) -> NamedColumns:
+        """Return a table of some of the rows."""
+        columns = {name: column.take(np.asarray(rows)) for name, column in self.columns.items()}
+        mixed = {
+            name: (columns[name], [cells[k] for k in rows])
+            for name, (_, cells) in self.written.mixed.items()
+            if name in columns
+        }
+        lines = [self.lines[k] for k in rows] if len(self.lines) else ()
+        written = self.written._replace(mixed=mixed)
+        return replace(self, columns=columns, written=written, lines=lines)
 
+    def without(self, names: Collection[str | None]) -> NamedColumns:
+        """Return the table without some columns, which it must have."""
+        for name in names:
+            if name is not None:
+                self.cells(name)
+        kept = {name: column for name, column in self.columns.items() if name not in names}
+        if not kept:
+            raise ValueError(f"{self.path}: no column is left: drop fewer, or add some.")
+        return replace(self, columns=kept)
 
-class Setting(NamedTuple):
-    """A parameter of `TablePreparer` that a message advises, for programs to phrase anew.
+    def numbers(self, name: str) -> FloatArray | None:
+        """Return a column as numbers; None if it holds something else."""
+        return read_numbers(self.cells(name), decimal="," if self.decimal_comma else None)
 
-    Parameters
-    ----------
-    name : str
-        Name of the parameter.
-    values : list
-        What to add to it.
+    def points(self, names: Sequence[str] | None = None) -> Any:
+        """Return columns as a data frame: numbers where these are, and text elsewhere."""
+        import pandas as pd
 
-    Examples
-    --------
-    >>> from seraph.tables import Setting
-    >>> str(Setting("drop", ["remarks"]))
-    "drop=['remarks']"
-    """
-
-    name: str
-    values: list[Any]
-
-    def __str__(self) -> str:
-        return f"{self.name}={self.values}"
-
-
-class _Advice(Exception):
-    """A message whose `parts` are texts and settings."""
-
-    def __init__(self, *parts: object) -> None:
-        self.parts = parts
-        super().__init__("".join(map(str, parts)))
+        columns = {name: self.numbers(name) for name in names or self.names}
+        texts = {n: as_text(self.cells(n)) for n, values in columns.items() if values is None}
+        return pd.DataFrame(columns | texts, index=range(self.n_rows), copy=False)
 
 
-class ColumnError(_Advice, ValueError):
-    """Columns that cannot be used as they are.
+@dataclass(frozen=True)
+class PlainArray:
+    """A table from an array X, whose columns have no names, and the labels y beside it."""
 
-    Parameters
-    ----------
-    *parts : str or Setting
-        The message.
+    path: Path
+    X: Array
+    y: Array | None = None
 
-    Examples
-    --------
-    >>> from seraph.tables import ColumnError, Setting
-    >>> ColumnError("Leave it out: ", Setting("drop", ["remarks"]))
-    ColumnError("Leave it out: drop=['remarks']")
-    """
+    names = None
+    decimal_comma = False
+    written = _CSV
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.X)
+
+    def place(self, row: int) -> str:
+        """Name a row by its number from 0."""
+        return f"row {row}"
+
+    def points(self) -> Any:
+        """Return the features in single or double precision."""
+        small = self.X.dtype in (np.float32, np.float16)
+        return np.ascontiguousarray(self.X, dtype=np.float32 if small else np.float64)
+
+    def take(self, rows: IntArray) -> PlainArray:
+        """Return a table of some of the rows."""
+        return replace(self, X=self.X[rows], y=None if self.y is None else self.y[rows])
+
+    def without(self, names: Collection[str | None]) -> PlainArray:
+        """Return the table; refuse names, which its columns do not have."""
+        for name in names:
+            if name is not None:
+                self.cells(name)
+        return self
+
+    def cells(self, name: str) -> Any:
+        """Refuse: an array has no named columns."""
+        raise ValueError(
+            f"{self.path} is an array, whose columns have no names: there is no column {name!r}. "
+            "(For labels, save X and y in an .npz file; for ids, pass a table with --table.)"
+        )
 
 
-class ColumnWarning(_Advice, UserWarning):
-    """Columns that may mean something else than they seem to.
+InputTable: TypeAlias = NamedColumns | PlainArray
 
-    Parameters
-    ----------
-    *parts : str or Setting
-        The message.
 
-    Examples
-    --------
-    >>> from seraph.tables import ColumnWarning, Setting
-    >>> ColumnWarning("If it is missing, add ", Setting("missing", [-999])).parts[1].name
-    'missing'
-    """
+def row_ids(table: InputTable, column: str | None) -> list[str]:
+    """Return the name of each row, its number without a column of ids; refuse equal names."""
+    if column is None:
+        return [str(row) for row in range(table.n_rows)]
+    ids = [cell_text(cell) for cell in table.cells(column).to_pylist()]
+    first: dict[str, int] = {}
+    for row, name in enumerate(ids):
+        if not name or not name.isprintable():
+            raise ValueError(
+                f"{table.path}, {table.place(row)}: {name!r} in {column!r} cannot name a row: an "
+                "id is one line of text."
+            )
+        if first.setdefault(name, row) != row:
+            raise ValueError(
+                f"{table.path}, {table.place(first[name])} and {table.place(row)}: both have the "
+                f"id {name!r} in {column!r}, and ids must be unique. Remove one, or name another "
+                "column."
+            )
+    return ids
+
+
+def as_text(cells: Any) -> Array:
+    """Return a column as text, NaN where a cell is missing."""
+    texts = [np.nan if is_missing(cell) else cell_text(cell) for cell in cells.to_pylist()]
+    return np.array(texts, dtype=object)
 
 
 def check_columns(table: NamedColumns, names: Sequence[str]) -> None:
     """Refuse a table that lacks columns which a model was fitted on."""
     absent = [name for name in names if name not in table.columns]
     if absent:
-        which = and_more([repr(name) for name in absent[:_NAMES]], len(absent))
+        which = and_more([repr(name) for name in absent[:_LISTED]], len(absent))
         raise ValueError(
             f"{table.path} lacks {len(absent)} of the {len(names)} columns that the model was "
             f"fitted on: {which}.{advice(absent[0], table.names)}"
-        )
-
-
-def check_clear(table: NamedColumns, name: str, texts: Sequence[str]) -> None:
-    """Refuse a column with `texts` that contradict one another, or leave two readings."""
-    if texts:
-        where = ", but ".join(first_of(table, name, [text]) or repr(text) for text in texts)
-        where += ", in a table with semicolons" if len(texts) == 1 else ""
-        raise ValueError(
-            f"{table.path}: it is not clear whether commas separate thousands or decimals in "
-            f"column {name!r} ({where}): write the numbers without a separator between thousands, "
-            "and with a point before decimals."
         )
 
 
@@ -237,43 +239,9 @@ def as_table(X: Any) -> NamedColumns:
             "X must be a table with named columns, of pandas, polars or pyarrow; got "
             f"{shown(X)}. (An array of numbers needs a scaler alone, such as StandardScaler.)"
         )
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise ValueError(f"X has two columns called {twice[0]!r}: rename one of them.")
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"X has two columns called {twice!r}: rename one of them.")
     if not names or len(X) == 0:
         raise ValueError(f"X has {len(X)} rows and {len(names)} columns: it needs some of each.")
     return NamedColumns(Path("X"), dict(zip(names, columns, strict=True)))
-
-
-def advice(name: str, names: Sequence[str]) -> str:
-    """Suggest the most similar name, or list all names if there are few."""
-    folded = {known.casefold(): known for known in reversed(names)}
-    near = get_close_matches(name.casefold(), list(folded), n=1)
-    if near:
-        return f" Did you mean {folded[near[0]]!r}?"
-    if len(names) <= _NAMES:
-        return f" It has {', '.join(repr(known) for known in names)}."
-    return ""
-
-
-def and_more(texts: Sequence[str], n: int) -> str:
-    """Join the first of `n` texts, and count the others.
-
-    Examples
-    --------
-    >>> and_more(["a", "b"], 2), and_more(["a", "b"], 5)
-    ('a, b', 'a, b and 3 more')
-    """
-    return ", ".join(texts) + (f" and {n - len(texts)} more" if n > len(texts) else "")
-
-
-def listed(details: Mapping[str, str]) -> str:
-    """Name a few columns, each with a detail about it, and count the others.
-
-    Examples
-    --------
-    >>> listed({"a": "'x' in row 0", "b": "list"})
-    "columns 'a' ('x' in row 0), 'b' (list)"
-    """
-    texts = [f"{name!r} ({detail})" for name, detail in list(details.items())[:_LISTED]]
-    return f"{'column' if len(details) == 1 else 'columns'} {and_more(texts, len(details))}"

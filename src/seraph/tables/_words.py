@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
+from unicodedata import normalize
 
 # Empty cells as R, pandas, databases and spreadsheets write them. Case matters: Na is sodium.
 MISSING = ("", "NA", "NaN", "nan", "NaT", "null", "NULL", r"\N", "<NA>", "#N/A")
@@ -23,21 +24,10 @@ _MOST_WORDS = 3
 
 
 def cell_text(cell: Any) -> str:
-    """Return a cell as text without spaces around it.
-
-    Parameters
-    ----------
-    cell : object
-        What a table holds: text, a number, a date, None.
-
-    Returns
-    -------
-    str
-        Its text. A whole number has no decimal point, and a cell without a value is "".
+    """Return a cell as text without spaces around it; "" if it has no value.
 
     Examples
     --------
-    >>> from seraph.tables import cell_text
     >>> cell_text(3.0), cell_text(2.5), cell_text("a "), cell_text(None), cell_text(float("nan"))
     ('3', '2.5', 'a', '', '')
     """
@@ -52,21 +42,10 @@ def cell_text(cell: Any) -> str:
 def is_missing(cell: Any, *, unknown: bool = False) -> bool:
     """Return whether a cell is empty, or holds what programs write for an empty cell.
 
-    Parameters
-    ----------
-    cell : object
-        What a table holds: text, a number, a date, None.
-    unknown : bool, default=False
-        Whether words of people for something unknown count, too, such as "?", "n/a" and "-".
-
-    Returns
-    -------
-    bool
-        Whether it is missing.
+    `unknown` includes words of people for something unknown, such as "?", "n/a" and "-".
 
     Examples
     --------
-    >>> from seraph.tables import is_missing
     >>> [cell for cell in ["a", "", "NaN", None, float("nan"), "?"] if not is_missing(cell)]
     ['a', '?']
     >>> is_missing("N/A", unknown=True)
@@ -81,22 +60,10 @@ def is_missing(cell: Any, *, unknown: bool = False) -> bool:
 
 
 def read_answer(cell: Any) -> bool | None:
-    """Return the answer to a question for yes or no.
-
-    Parameters
-    ----------
-    cell : object
-        A word for yes, such as 1, true, yes, ja or same; for no, such as 0, -1, false, no, nein
-        or different; or one for no answer, such as an empty cell, "?" or "unsure".
-
-    Returns
-    -------
-    bool or None
-        The answer; None if there is none.
+    """Return the answer to a question for yes or no; None if there is none, such as "?".
 
     Examples
     --------
-    >>> from seraph.tables import read_answer
     >>> [read_answer(cell) for cell in ("Yes", "different", 1.0, False, "?", "")]
     [True, False, True, False, None, None]
     """
@@ -122,10 +89,29 @@ def split_words(counts: Mapping[str, int], others: Iterable[str]) -> tuple[list[
     >>> split_words({"12": 5, "keine": 3}, ["keine"]), split_words({"12": 5, "4+": 3}, ["4+"])
     ((['keine'], []), ([], ['4+']))
     """
-    words = [text for text in others if not any(letter.isdigit() for letter in text)]
-    wrong = [text for text in others if text not in words]
-    few = len(words) <= _MOST_WORDS and 2 * sum(map(counts.get, words)) < sum(counts.values())  # type: ignore[arg-type]
-    return (words, wrong) if few else ([], [*others])
+    others = [*others]
+    words = [text for text in others if not any(map(str.isdigit, text))]
+    few = len(words) <= _MOST_WORDS and 2 * sum(map(counts.__getitem__, words)) < sum(
+        counts.values()
+    )
+    if not few:
+        return [], others
+    return words, [text for text in others if text not in words]
+
+
+def spellings(counts: Mapping[str, int]) -> list[list[str]]:
+    """Return groups of texts that differ in case, spaces or composed letters only.
+
+    Examples
+    --------
+    >>> spellings({"Cat": 7, "dog": 3, "cat": 1, "CAT": 1})
+    [['Cat', 'cat', 'CAT']]
+    """
+    groups: dict[str, list[str]] = {}
+    for text in counts:
+        folded = " ".join(normalize("NFKC", text).casefold().split())
+        groups.setdefault(folded, []).append(text)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _is_null(cell: Any) -> bool:

@@ -16,8 +16,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar
 
-from ...tables import read_answer
-from ._row_names import Contents, RowNames, rows_of_another_table
+from ...tables._answers import rows_of_another_table
+from ...tables._words import read_answer
+from ._row_names import Contents, RowNames
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
-
-# Another table, if more than this share of the rows of the answers has changed. Two tables with
-# few columns have a few rows in common by chance.
-_CHANGED = 0.25
 
 # Returns the digest of a row.
 Contents = Callable[[int], str]
@@ -65,24 +60,3 @@ class RowNames:
             return {}
         then = zip(rows, digests, strict=True)
         return {row: self._contents(row) != digest for row, digest in then}
-
-
-def digest(row: bytes) -> str:
-    """Return a short digest of the content of a row."""
-    return hashlib.blake2b(row, digest_size=6).hexdigest()
-
-
-def rows_of_another_table(changed: Mapping[int, bool], *, by_id: bool) -> list[int]:
-    """Return the rows that have changed if the table is another one; none if few have.
-
-    Without ids, no row may have changed: a number may mean another row by now.
-
-    Examples
-    --------
-    >>> rows_of_another_table({3: True, 5: True, 8: False}, by_id=True)
-    [3, 5]
-    >>> rows_of_another_table({3: True, 5: False, 8: False}, by_id=True)
-    []
-    """
-    others = [row for row, other in changed.items() if other]
-    return others if not by_id or len(others) > max(1.0, _CHANGED * len(changed)) else []

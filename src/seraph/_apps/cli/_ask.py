@@ -15,12 +15,12 @@ from ._console import command, notes, print_now, result, say
 from ._requests import ColumnsRequest
 
 if TYPE_CHECKING:
+    from ...tables._table import InputTable
     from ..ask._arrays import Array
     from ..ask._finish import Finish
     from ..ask._records import Records
     from ..ask._row_names import Contents
     from ..ask._session import Session, Setting
-    from ._tables import InputTable
 
 # Features to list by name; the rest are counted.
 _LISTED = 40
@@ -75,7 +75,7 @@ class AskRequest(ColumnsRequest):
 
     def check(self) -> None:
         """Refuse what cannot be asked before anything is read."""
-        from ._tables import check_output
+        from ...tables._write import check_output
 
         if self.data.is_dir():
             raise ValueError(
@@ -127,10 +127,12 @@ def ask(request: AskRequest) -> None:
 
 def _read(request: AskRequest) -> tuple[Setting, list[str], Contents]:
     """Read the tables; return what to ask about, and the ids and digests of its rows."""
+    from ...tables._answers import row_contents
+    from ...tables._files import read_table
+    from ...tables._table import row_ids
     from ..ask._session import Setting, check_class
     from ..ask._things import Folder, RowThings
-    from ._ask_rows import Column, row_contents, shown_table, what_to_show
-    from ._tables import read_table, row_ids
+    from ._ask_rows import Column, shown_table, what_to_show
 
     tables = [
         read_table(path, **request.how)
@@ -168,9 +170,9 @@ def _records(
 ) -> tuple[Records, list[tuple[str, str]]]:
     """Return the records with their neighbors, and which columns are compared."""
     from ...records import DuplicateFinder
+    from ...tables._messages import and_more
     from ..ask._records import Records
     from ._record_columns import check_records, fitted_finder
-    from ._tables import and_more
 
     check_records(tables, request.id_column)
     without = [*(request.drop or []), *([request.id_column] if request.id_column else [])]

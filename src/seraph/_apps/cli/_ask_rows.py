@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...tables import cell_text
+from ...tables._words import cell_text
 
 if TYPE_CHECKING:
+    from ...tables._table import InputTable
     from ..ask._arrays import FloatArray
-    from ._tables import InputTable
 
 
 def shown_table(points: InputTable, described: Path | None) -> InputTable:
     """Return the table with ids and columns to show, which an array has in another file."""
-    from ._tables import read_table
+    from ...tables._files import read_table
 
     if described is None:
         return points
@@ -35,31 +35,6 @@ def shown_table(points: InputTable, described: Path | None) -> InputTable:
             "named columns and one line for each row."
         )
     return table
-
-
-def row_contents(tables: Sequence[InputTable], rows: Sequence[int]) -> list[str]:
-    """Return a digest of each of some rows; those of a second table are numbered on."""
-    from ..ask._row_names import digest
-
-    numbers, start = np.asarray(rows, dtype=np.intp), 0
-    digests = np.empty(len(numbers), dtype=object)
-    for table in tables:
-        in_table = (numbers >= start) & (numbers < start + table.n_rows)
-        if in_table.any():
-            digests[in_table] = [
-                *map(digest, _rows_as_bytes(table.take(numbers[in_table] - start)))
-            ]
-        start += table.n_rows
-    return digests.tolist()
-
-
-def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:
-    if table.names is None:
-        yield from (np.ascontiguousarray(row).tobytes() for row in np.asarray(table.points()))
-        return
-    # As text: a row that is added may turn a column of whole numbers into one of decimals.
-    columns = [map(cell_text, table.cells(name).to_pylist()) for name in table.names]
-    yield from (repr(cells).encode() for cells in zip(*columns, strict=True))
 
 
 def what_to_show(
@@ -92,10 +67,10 @@ class Column:
     """
 
     def __init__(self, name: str, tables: Sequence[InputTable]) -> None:
-        from ._tables import FileTable
+        from ...tables._table import NamedColumns
 
         self._cells = [cell for table in tables for cell in table.cells(name).to_pylist()]
-        numbers = [table.numbers(name) for table in tables if isinstance(table, FileTable)]
+        numbers = [table.numbers(name) for table in tables if isinstance(table, NamedColumns)]
         self._numbers: FloatArray | None = None
         self.sizes: FloatArray | None = None
         known = [part for part in numbers if part is not None and not np.isnan(part).all()]

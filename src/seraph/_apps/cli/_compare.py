@@ -126,8 +126,8 @@ def _cross_validate(
 
 def _verdict(scores: Sequence[Score], p_values: Sequence[float]) -> str:
     """Say which method errs least, and which others the labels cannot tell from it."""
+    from ...tables._messages import and_more
     from ._errors import SIGNIFICANCE
-    from ._tables import and_more
 
     best, *others = scores
     errs = f"{best.name} errs least, on {best.n_wrong} of {best.n} held-out labels"

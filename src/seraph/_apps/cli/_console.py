@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.status import Status
     from rich.text import Text
 
-    from ...tables import Written
+    from ...tables._table import Written
 
 
 class _Output:
@@ -119,12 +119,11 @@ def phrase(said: Exception | Warning) -> str:
 
     Examples
     --------
-    >>> from seraph.tables import ColumnError, Setting
+    >>> from seraph.tables._messages import ColumnError, Setting
     >>> phrase(ColumnError("leave them out (", Setting("drop", ["a", "b c"]), ")."))
     'leave them out (--drop a --drop "b c").'
     """
-    from ...tables import Setting
-    from ._tables import quoted
+    from ...tables._messages import Setting, quoted
 
     return "".join(
         " ".join(f"--{part.name} {quoted(value)}" for value in part.values)
@@ -244,10 +243,11 @@ def put_table(
     On stdout it is CSV, or rows of the JSON object; `name` is what that calls the file. Text is
     written `like` a table that was read.
     """
-    from ._tables import STDOUT, csv_bytes, write_table
+    from ...persist._write import write_whole
+    from ...tables._write import STDOUT, csv_bytes, table_bytes
 
     if path != STDOUT:
-        write_table(path, columns, like, decimal_comma=decimal_comma)
+        write_whole(path, table_bytes(path, columns, like, decimal_comma=decimal_comma))
         result(**{name: str(path)})
     elif _output.json:
         rows = [list(row) for row in zip(*columns.values(), strict=True)]

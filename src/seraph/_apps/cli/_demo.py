@@ -19,8 +19,8 @@ def demo(
 
     Example: seraph demo --samplings 5
     """
+    from ...tables._write import check_output
     from ..demo._digits import main as run_demo
-    from ._tables import check_output
 
     check_output(picture, (".png", ".svg", ".pdf", ".jpg"))
     with silenced():

@@ -18,8 +18,8 @@ from ._requests import ReadRequest
 
 if TYPE_CHECKING:
     from ...records import Duplicates
+    from ...tables._table import InputTable
     from ..ask._arrays import Array
-    from ._tables import InputTable
 
 _LEAST_SURE = 5  # pairs to show
 _SUSPICIOUS = 20  # answers to list
@@ -90,7 +90,7 @@ class DuplicatesRequest(ReadRequest):
 
     def check(self) -> None:
         """Refuse, before anything is read, what cannot be done."""
-        from ._tables import check_tables_out
+        from ...tables._write import check_tables_out
 
         inputs = (self.data, self.against, *(self.pairs or ()))
         check_tables_out((self.output, self.pairs_out, self.ask), inputs)
@@ -122,8 +122,8 @@ def duplicates(request: DuplicatesRequest) -> None:
     Example: seraph duplicates people.csv --id id --pairs answers.csv -o found.csv
     """
     from ...records import DuplicateFinder
+    from ...tables._files import read_table
     from ._record_columns import check_records, fitted_finder
-    from ._tables import read_table
 
     request.check()
     id_column = request.id_column
@@ -173,7 +173,7 @@ class _Records:
         """Return the pairs that are answered in any file, and which of them are the same."""
         import numpy as np
 
-        from ._answered import answered_pairs
+        from ...tables._answers import answered_pairs
 
         parts = [
             answered_pairs(self.tables, path, self.id_column) for path in dict.fromkeys(paths)
@@ -189,7 +189,7 @@ class _Records:
 
     def name(self, place: int, row: int) -> str:
         """Return what a row of a table is called: its id, or its number."""
-        from ...tables import cell_text
+        from ...tables._words import cell_text
 
         if self.id_column is None:
             return str(row)
@@ -206,7 +206,7 @@ class _Records:
 
     def contents(self, pairs: Array) -> list[str]:
         """Return the digests by which changed rows are noticed, as `seraph ask` does."""
-        from ._ask_rows import row_contents
+        from ...tables._answers import row_contents
 
         digests = row_contents(self.tables, (pairs + self.offsets).ravel().tolist())
         return [" ".join(pair) for pair in zip(digests[::2], digests[1::2], strict=True)]
@@ -223,7 +223,7 @@ class _Records:
 
     def _texts(self, table: InputTable, row: int) -> dict[str, str]:
         """Return the cells of a row by column."""
-        from ...tables import cell_text
+        from ...tables._words import cell_text
 
         names = (name for name in table.names or () if name != self.id_column)
         return {name: cell_text(table.cells(name)[row].as_py()) for name in names}
@@ -296,7 +296,7 @@ def _grouped(found: Duplicates, records: _Records) -> dict[str, Any]:
     """Return the records with a duplicate, group by group, with all their columns."""
     import numpy as np
 
-    from ...tables import typed_column
+    from ...tables._reading import typed_column
 
     tables, n = records.tables, records.tables[0].n_rows
     group = np.concatenate([found.group, found.other_group])

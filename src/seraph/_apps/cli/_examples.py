@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import Marks
-from ._answered import answered_classes, answered_pairs
-from ._tables import InputTable, labels_of, quoted, unknown_labels
+from ...tables._answers import answered_classes, answered_pairs
+from ...tables._labels import labels_of, unknown_labels
+from ...tables._messages import quoted
+from ...tables._table import InputTable
 
 if TYPE_CHECKING:
     from ..ask._arrays import Array, IntArray

@@ -14,8 +14,8 @@ _KINDS = (".npy", ".safetensors", ".onnx")
 
 if TYPE_CHECKING:
     from ... import MetricClassifier
+    from ...tables._table import InputTable
     from ._models import SavedModel
-    from ._tables import InputTable
 
 
 @command
@@ -55,8 +55,8 @@ def export(
     Example: seraph export model.skops -o model.onnx --data data.csv
     """
     from ...persist import export as write
+    from ...tables._write import check_output
     from ._models import SavedModel
-    from ._tables import check_output
 
     check_output(output, _KINDS, inputs=(model, data))
     graph = output.suffix.lower() == ".onnx"
@@ -98,7 +98,7 @@ def _classifier(fitted: SavedModel, table: InputTable, points: Any) -> MetricCla
     from sklearn.frozen import FrozenEstimator
 
     from ... import MetricClassifier
-    from ._tables import labels_of
+    from ...tables._labels import labels_of
 
     roles = fitted.roles(table)
     labels = labels_of(table, roles.label, roles.unlabeled)

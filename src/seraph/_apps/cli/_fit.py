@@ -26,7 +26,7 @@ def fit(request: FitRequest) -> None:
 
     Example: seraph fit data.csv --label class --learner itml --set gamma=2.0
     """
-    from ._tables import check_output
+    from ...tables._write import check_output
 
     for path, kinds in ((request.output, (".skops",)), (request.report, (".html", ".htm"))):
         if path is not None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from ...tables import Column
+    from ...tables._table import InputTable
     from ..ask._arrays import FloatArray
-    from ._tables import InputTable
 
 # Attribute in which `seraph fit` keeps facts about the table for the other commands.
 LEARNED_FROM = "learned_from_"
@@ -63,15 +64,14 @@ class SavedModel:
         return self.steps[-1][1]
 
     @property
-    def columns(self) -> dict[str, str]:
+    def columns(self) -> dict[str, Column]:
         """What became of each column of the table, if the model begins with a `TablePreparer`."""
         return dict(getattr(self.steps[0][1], "columns_", {}))
 
     @property
     def has_decimal_commas(self) -> bool:
         """Whether a column of the table had them."""
-        readings = getattr(self.steps[0][1], "reading_", {}).values()
-        return any(how["kind"] == "numbers" and how["form"] == "," for how in readings)
+        return any(how.use == "numbers" and how.form == "," for how in self.columns.values())
 
     @property
     def sharpness(self) -> float | None:
@@ -88,7 +88,7 @@ class SavedModel:
 
     def read_table(self, path: Path, **options: Any) -> InputTable:
         """Read a table; the encoding is that of the training table if it is not UTF-8."""
-        from ._tables import read_table
+        from ...tables._files import read_table
 
         return read_table(path, other_encoding=self.learned_from.get("encoding"), **options)
 
@@ -103,8 +103,8 @@ class SavedModel:
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
-        from ...tables import cell_text
-        from ._tables import unknown_labels
+        from ...tables._labels import unknown_labels
+        from ...tables._words import cell_text
 
         noted, names = self.learned_from, table.names or ()
         if label is None and noted.get("label") in names:
@@ -127,10 +127,10 @@ class SavedModel:
         import numpy as np
 
         from ..._utils._directions import check_directions
-        from ._tables import FileTable
+        from ...tables._table import NamedColumns
 
         left = table.without(without)
-        if self.columns and isinstance(left, FileTable):
+        if self.columns and isinstance(left, NamedColumns):
             return np.asarray(self.estimator.transform(left))
         features = self.frame(left)
         check_directions(self.steps[0][1], np.asarray(features), str(table.path))
@@ -141,18 +141,18 @@ class SavedModel:
         import numpy as np
         import pyarrow as pa
 
-        from ._tables import FileTable
+        from ...tables._table import NamedColumns
 
         names = getattr(self.estimator, "feature_names_in_", None)
         if names is None:
             for name in table.names or ():
-                if isinstance(table, FileTable) and table.numbers(name) is None:
+                if isinstance(table, NamedColumns) and table.numbers(name) is None:
                     raise ValueError(
                         f"{table.path}: column {name!r} holds something else than numbers, which "
                         f"the model in {self.path} takes: correct it, or leave it out."
                     )
             points = np.asarray(table.points())
-        elif not isinstance(table, FileTable):
+        elif not isinstance(table, NamedColumns):
             raise ValueError(
                 f"{table.path} is an array, and the model in {self.path} was fitted on columns "
                 f"by name ({names[0]}, ...): save the rows as a table with these names."

@@ -58,12 +58,19 @@ Encoding = Annotated[
         metavar="NAME", help="Encoding of a text table, such as latin-1; guessed by default."
     ),
 ]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        metavar="LETTER",
+        help="What separates the cells of a text table, such as ; or tab; guessed by default.",
+    ),
+]
 TableOutput = Annotated[
     Path | None,
     typer.Option(
         "--output",
         "-o",
-        help="Write here: .csv, .tsv, .jsonl, .parquet, .xlsx; - for standard output.",
+        help="Write here: .csv, .tsv, .txt, .jsonl, .parquet, .xlsx, .ods; - for standard output.",
     ),
 ]
 NoCheck = Annotated[bool, typer.Option(help="Skip the comparison with the Euclidean distance.")]

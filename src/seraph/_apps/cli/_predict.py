@@ -13,9 +13,9 @@ from ._console import command, free_name, put_table, result, say, show
 from ._requests import ReadRequest
 
 if TYPE_CHECKING:
+    from ...tables._table import InputTable
     from ..ask._arrays import Array
     from ._models import SavedModel
-    from ._tables import InputTable
 
 # Rows to show that the model is least sure about, and labeled rows to name beside each.
 _UNSURE, _NEAREST = 5, 3
@@ -56,9 +56,10 @@ def predict(request: PredictRequest) -> None:
 
     Example: seraph predict model.skops new.csv --reference data.csv -o filled.csv
     """
-    from ._answered import answered_classes
+    from ...tables._answers import answered_classes
+    from ...tables._labels import labels_of
+    from ...tables._write import check_tables_out
     from ._models import SavedModel
-    from ._tables import check_tables_out, labels_of
 
     output, reference = request.output, request.reference
     check_tables_out([output], (request.model, request.data, reference, request.labels))
@@ -150,7 +151,7 @@ def _classified(
 
 def _columns(filled: Any, table: InputTable, label: str | None) -> dict[str, Any]:
     """Return the columns of the table, the label filled in, and the reason for it."""
-    from ._tables import cells_like
+    from ...tables._write import cells_like
 
     columns: dict[str, Any] = {name: table.cells(name) for name in table.names or ()}
     if table.names is None:
@@ -165,7 +166,7 @@ def _columns(filled: Any, table: InputTable, label: str | None) -> dict[str, Any
 
 def _names(table: InputTable, id_column: str | None) -> list[str]:
     """Return the id of each row, or its number; several rows may have the same id."""
-    from ...tables import cell_text
+    from ...tables._words import cell_text
 
     if id_column is None or id_column not in (table.names or ()):
         return [str(row) for row in range(table.n_rows)]

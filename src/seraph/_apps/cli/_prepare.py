@@ -2,36 +2,28 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ...tables import Column
+    from ...tables._table import InputTable
     from ..ask._arrays import FloatArray
-    from ._tables import InputTable
 
 # Columns to list by name, in a table and in a note; the rest are counted.
 _LISTED, _NAMED = 60, 5
-_SUSPECT = "numbers, perhaps ids: "
-# An entry of `TablePreparer.columns_` begins like one of these, in the order of the table
-# that is printed; then the option that changes it.
-_WAYS = {
-    _SUSPECT: "--drop {}",
-    "numbers": "--drop {}",
-    "missing: filled in by the median": "--impute knn",
-    "missing: filled in": "--impute median",
-    "missing": "",
-    "categories": "--drop {}",
-    "dates: days": "--dates parts, --dates drop",
-    "dates": "--dates days, --dates drop",
-    "left out: dates": "--dates days",
-    "left out: text": "--onehot {}",
-    "left out: numbers and text": "--onehot {}, or correct that cell",
-    "left out: row numbers": "--keep {}",
-    "left out: whole numbers": "--keep {}",
-    "left out: ids": "--keep {}",
-    "left out": "",
+# The options that change what a column is used as, in the order of the table that is printed.
+_USES = ("numbers", "categories", "dates", "")
+_CHANGES = {
+    "drop": "--drop {}",
+    "days": "--dates parts, --dates drop",
+    "parts": "--dates days, --dates drop",
+    "dates": "--dates days",
+    "onehot": "--onehot {}",
+    "keep": "--keep {}",
+    "median": "--impute knn",
+    "knn": "--impute median",
 }
 
 
@@ -45,8 +37,8 @@ def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], Flo
 
     from ... import TablePreparer
     from ..._utils._directions import check_directions
-    from ...tables import number_steps
-    from ._tables import PlainArray
+    from ...tables._decide import number_steps
+    from ...tables._table import PlainArray
 
     scale, impute = request.scale, request.impute
     onehot, keep, drop = (
@@ -77,15 +69,11 @@ def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], Flo
     return model.steps, np.asarray(model.transform(points))
 
 
-def about_ids(source: object, uses: Mapping[str, str]) -> str:
+def about_ids(source: object, columns: Mapping[str, Column]) -> str:
     """Name the columns of `source` that may only identify rows; "" if there is none."""
-    from ._tables import and_more, quoted
+    from ...tables._messages import and_more, quoted
 
-    suspects = {
-        name: use.removeprefix(_SUSPECT).partition(" missing:")[0]
-        for name, use in uses.items()
-        if use.startswith(_SUSPECT)
-    }
+    suspects = {name: how.why for name, how in columns.items() if how.use and how.reason}
     named = [f"{name!r} ({why})" for name, why in suspects.items()]
     drop = " ".join(f"--drop {quoted(name)}" for name in suspects)
     said = (
@@ -96,30 +84,34 @@ def about_ids(source: object, uses: Mapping[str, str]) -> str:
     return said if suspects else ""
 
 
-def column_rows(uses: Mapping[str, str]) -> list[list[str]]:
+def column_rows(columns: Mapping[str, Column]) -> list[list[str]]:
     """Say what became of the columns of a table and how to change it, headings first.
 
-    `uses` are ``columns_`` of a `TablePreparer`.
+    `columns` are ``columns_`` of a `TablePreparer`.
 
     Examples
     --------
-    >>> column_rows({"no": "left out: row numbers", "age": "numbers"})[1:]
+    >>> from seraph.tables import Column
+    >>> column_rows({"no": Column("", reason="row numbers"), "age": Column("numbers")})[1:]
     [['age', 'numbers', '--drop age'], ['no', 'left out: row numbers', '--keep no']]
     """
-    from ._tables import and_more, quoted
+    from ...tables._columns import REASONS
+    from ...tables._messages import and_more, quoted
 
-    columns: dict[str, list[str]] = {}
-    for name, text in uses.items():
-        use, n, how = re.fullmatch(r"(.*?)(?:, ([\d,]+) (missing: .*))?", text).groups()  # type: ignore[union-attr]
-        columns.setdefault(use, []).append(name)
-        if how:
-            columns.setdefault(how, []).append(f"{name} ({n})")
-    begins = {use: next(begin for begin in _WAYS if use.startswith(begin)) for use in columns}
-    rank = list(_WAYS).index
-    rows = []
-    for use in sorted(columns, key=lambda use: rank(begins[use])):
-        names = columns[use]
+    reasons = ["", *REASONS]
+    rows: dict[tuple[tuple[int, int], str, str], list[str]] = {}
+    for name, how in columns.items():
+        change = how.detail if how.use == "dates" else how.changes
+        reason = reasons.index(how.reason) if not how.use else not how.reason
+        place = (_USES.index(how.use), reason)
+        rows.setdefault((place, how.said, change), []).append(name)
+        if how.n_missing:
+            place = (0, 2 if how.filled in _CHANGES else 3)
+            part = f"{name} ({how.n_missing:,})"
+            rows.setdefault((place, how.missing, how.filled), []).append(part)
+    said = [["column", "used as", "to change it"]]
+    for (_, use, change), names in sorted(rows.items(), key=lambda row: row[0][0]):
         example = quoted(names[0]) + (" ..." if len(names) > 1 else "")
-        named = and_more(names[:_LISTED], len(names))
-        rows.append([named, use, _WAYS[begins[use]].format(example)])
-    return [["column", "used as", "to change it"], *rows]
+        way = _CHANGES.get(change, "").format(example)
+        said.append([and_more(names[:_LISTED], len(names)), use, way])
+    return said

@@ -6,9 +6,11 @@ import warnings
 from collections.abc import Collection, Sequence
 
 from ...records import DuplicateFinder
-from ...tables import is_code, looks_like_ids, read_dates, typed_column
+from ...tables._columns import REASONS
+from ...tables._ids import is_code, looks_like_ids
+from ...tables._reading import read_dates, typed_column
+from ...tables._table import InputTable, NamedColumns, as_text, row_ids
 from ..ask._arrays import Array
-from ._tables import FileTable, InputTable, as_text, row_ids
 
 
 def check_records(tables: Sequence[InputTable], id_column: str | None) -> None:
@@ -47,16 +49,16 @@ def record_columns(
     columns: dict[str, Array] = {}
     for name in table.names:
         cells, numbers = table.cells(name), table.numbers(name)
-        ids = None if numbers is None else looks_like_ids("", numbers)
+        ids = "" if numbers is None else looks_like_ids("", numbers)
         dates = None if name in text else read_dates(cells)
         if dates is not None:
             columns[name] = dates
-        elif name in text or numbers is None or (is_code(numbers) and ids is None):
+        elif name in text or numbers is None or (is_code(numbers) and not ids):
             columns[name] = as_text(cells)  # codes in no order keep their leading zeros
         elif ids:
             warnings.warn(
-                f"{tables[0].path}: left out {name!r} ({ids}). To use it all the same, name it "
-                "with --text.",
+                f"{tables[0].path}: left out {name!r} ({REASONS[ids][0]}). To use it all the "
+                "same, name it with --text.",
                 stacklevel=2,
             )
         else:
@@ -66,7 +68,7 @@ def record_columns(
     return columns
 
 
-def _together(tables: Sequence[InputTable], without: Collection[str]) -> FileTable:
+def _together(tables: Sequence[InputTable], without: Collection[str]) -> NamedColumns:
     """Return the rows of one table, or of two with the same columns, one below the other."""
     columns = {}
     for name in tables[0].names or ():
@@ -74,4 +76,4 @@ def _together(tables: Sequence[InputTable], without: Collection[str]) -> FileTab
             first, *other = (table.cells(name) for table in tables)
             cells = [cell for part in (first, *other) for cell in part.to_pylist()]
             columns[name] = typed_column(cells) if other else first
-    return FileTable(tables[0].path, columns, tables[0].decimal_comma)
+    return NamedColumns(tables[0].path, columns, tables[0].decimal_comma)

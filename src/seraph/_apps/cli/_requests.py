@@ -14,7 +14,7 @@ import typer
 from . import _options as options
 
 if TYPE_CHECKING:
-    from ._tables import InputTable
+    from ...tables._table import InputTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,11 +24,16 @@ class ReadRequest:
     id_column: options.IdColumn = None
     decimal_comma: options.DecimalComma = False
     encoding: options.Encoding = None
+    separator: options.Separator = None
 
     @property
     def how(self) -> dict[str, Any]:
         """How tables are written, for `read_table`."""
-        return {"decimal_comma": self.decimal_comma, "encoding": self.encoding}
+        return {
+            "decimal_comma": self.decimal_comma,
+            "encoding": self.encoding,
+            "separator": self.separator,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +61,7 @@ class TableRequest(ColumnsRequest):
 
     def read(self) -> InputTable:
         """Read the table."""
-        from ._tables import read_table
+        from ...tables._files import read_table
 
         return read_table(self.data, asked=[self.label, self.id_column], **self.how)
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import MeanMetric
+from ...tables._messages import and_more
 from ._console import say, show, show_facts
 from ._prepare import column_rows
-from ._tables import and_more
 
 if TYPE_CHECKING:
+    from ...tables import Column
     from ..ask._arrays import FloatArray
     from ._errors import Check
     from ._examples import Examples
@@ -45,7 +46,7 @@ class FitSummary:
         return self.model[-1]
 
     @property
-    def columns(self) -> dict[str, str]:
+    def columns(self) -> dict[str, Column]:
         """What became of each column of the table, if a `TablePreparer` knows."""
         return dict(getattr(self.model[0], "columns_", {}))
 
@@ -88,8 +89,8 @@ class FitSummary:
         """Return the column of the table that a feature comes from."""
         if feature in self.columns:
             return feature
-        readings = getattr(self.model[0], "reading_", {})
-        starts = {f"{n}{'.' if how['kind'] == 'dates' else '_'}": n for n, how in readings.items()}
+        used = {name: how.use for name, how in self.columns.items() if how.use}
+        starts = {f"{name}{'.' if use == 'dates' else '_'}": name for name, use in used.items()}
         origins = [start for start in starts if feature.startswith(start)]
         return starts[max(origins, key=len)] if origins else feature
 
@@ -113,7 +114,7 @@ class FitSummary:
         return {
             "learner": type(self.learner).__name__,
             "features": self.names,
-            "columns": self.columns,
+            "columns": {name: str(how) for name, how in self.columns.items()},
             **self.learned_from(),
             "rank": len(self.learner.components_),
             **learner_values(self.learner),
@@ -121,7 +122,7 @@ class FitSummary:
 
 
 def show_summary(
-    learner: Any, columns: Mapping[str, str], noted: Mapping[str, Any], title: str
+    learner: Any, columns: Mapping[str, Column], noted: Mapping[str, Any], title: str
 ) -> None:
     """Print what was learned: the verdict first. `noted` is what a model file keeps."""
     if noted.get("verdict"):

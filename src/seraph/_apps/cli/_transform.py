@@ -38,8 +38,8 @@ def transform(request: TransformRequest) -> None:
 
     Example: seraph transform model.skops new.csv --id name -o mapped.csv
     """
+    from ...tables._write import MIXED_TABLES, check_tables_out
     from ._models import SavedModel
-    from ._tables import MIXED_TABLES, check_tables_out
 
     output, id_column = request.output, request.id_column
     check_tables_out([output], (request.model, request.data), (*MIXED_TABLES, ".npy"))

@@ -8,9 +8,10 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ....tables import cell_text, is_missing
-from ...ask._arrays import Array
-from ._table import FileTable, InputTable, advice, quoted
+from .._utils._typing import Array
+from ._messages import advice, quoted
+from ._table import InputTable, NamedColumns
+from ._words import cell_text, is_missing, spellings
 
 _MINUS_ONE = ("-1", "-1.0")
 # Words for a missing number that may well name a class.
@@ -25,7 +26,7 @@ def labels_of(
     An array has its labels beside it. Empty cells, -1 and those `unlabeled` mean that the class is
     unknown.
     """
-    if isinstance(table, FileTable):
+    if isinstance(table, NamedColumns):
         if name is None:
             return None
         cells = table.cells(name).to_pylist()
@@ -44,7 +45,15 @@ def labels_of(
             )
     unknown = {*_MINUS_ONE, *filter(is_missing, texts), *(text.strip() for text in unlabeled)}
     labels = [None if text in unknown else text for text in texts]
-    for word, n in Counter(labels).items():
+    counts = Counter(labels)
+    for alike in spellings({word: n for word, n in counts.items() if word is not None}):
+        said = ", ".join(f"{word!r} ({counts[word]})" for word in alike)
+        warnings.warn(
+            f"{table.path}: the labels {said} are different classes. If they mean the same, write "
+            "them alike.",
+            stacklevel=2,
+        )
+    for word, n in counts.items():
         if word is not None and is_missing(word, unknown=True) and "" not in unlabeled:
             warnings.warn(
                 f"{table.path}: {n} {'row has' if n == 1 else 'rows have'} the label {word!r}, "

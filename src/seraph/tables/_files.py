@@ -1,4 +1,4 @@
-"""Read files as tables, by suffix."""
+"""Files as tables, by suffix; a file that cannot be read is refused with a way to mend it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from ....tables import Written, typed_column
-from ...ask._arrays import Array
-from ._table import FileTable, InputTable, PlainArray
+from .._utils._typing import Array
+from ._reading import typed_column
+from ._table import InputTable, NamedColumns, PlainArray, Written
 
 KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx", ".ods", ".npy", ".npz")
 _TEXT = (".csv", ".tsv", ".txt")
@@ -49,6 +49,7 @@ def read_table(
     asked: Collection[str | None] = (),
     decimal_comma: bool = False,
     encoding: str | None = None,
+    separator: str | None = None,
     other_encoding: str | None = None,
 ) -> InputTable:
     r"""Read a table with at least one row; raise a ValueError of one line if that fails.
@@ -64,8 +65,8 @@ def read_table(
     ...     path = Path(folder) / "table.csv"
     ...     _ = path.write_text("height,weight,kind\n1.5,30,a\n1.8,80,\n")
     ...     table = read_table(path)
-    >>> table.names
-    ('height', 'weight', 'kind')
+    >>> table.names, table.place(0)
+    (('height', 'weight', 'kind'), 'line 2')
     """
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a table: name a file.")
@@ -75,14 +76,30 @@ def read_table(
         if kind in (".npy", ".npz"):
             table = _array_table(path)
         else:
-            data = path.read_bytes()
+            data, written = path.read_bytes(), Written()
             if kind in _TEXT:
                 text, encoding = _decoded(data, encoding, other_encoding, path)
-                columns, written = _text_table(text, encoding, kind)
+                separator = {"tab": "\t", r"\t": "\t"}.get(separator or "", separator)
+                separator = separator or ("\t" if kind == ".tsv" else _separator(text))
+                if len(separator) != 1:
+                    raise ValueError(
+                        f"--separator is {separator!r}: it must be one letter, or tab."
+                    )
+                # A cell may have line ends of its own.
+                end = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
+                written = Written(separator, encoding, end)
+                columns, lines = _text_table(text, separator)
             else:
-                columns, written = _READERS[kind](data), Written()
+                columns, lines = _READERS[kind](data)
             cells, header = _named(columns)
-            table = FileTable(path, cells, decimal_comma, written._replace(header=header))
+            typed = {name: typed_column(column) for name, column in cells.items()}
+            mixed = {
+                name: (typed[name], column)
+                for name, column in cells.items()
+                if isinstance(column, list) and len({*map(type, column)} - {type(None)}) > 1
+            }
+            written = written._replace(header=header, mixed=mixed)
+            table = NamedColumns(path, typed, decimal_comma, written, lines)
     if table.n_rows == 0:
         raise ValueError(f"{path} has columns but no rows: add some.")
     for name in asked:
@@ -128,6 +145,13 @@ def _decoded(data: bytes, encoding: str | None, other: str | None, path: Path) -
     """
     utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if b"\0" in data and not (utf_16 or (encoding or "").lower().startswith("utf-16")):
+        # Text of Western letters has a NUL beside each: the second byte of a pair, or the first.
+        for end, half in (("le", data[1::2]), ("be", data[::2])):
+            if 2 * half.count(0) > len(half):
+                raise ValueError(
+                    "it contains NUL bytes, as UTF-16 without a mark does: add --encoding "
+                    f"utf-16-{end}."
+                )
         raise ValueError("it contains NUL bytes, which text never does: is it another format?")
     first = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     first = encoding or ("utf-16" if utf_16 else first)
@@ -151,11 +175,10 @@ def _decoded(data: bytes, encoding: str | None, other: str | None, path: Path) -
         return data.decode(other or "cp1252"), other or "cp1252"
 
 
-def _text_table(text: str, encoding: str, kind: str) -> tuple[list[tuple[str, Any]], Written]:
-    """Return the columns of a text table, as text, and how it is written."""
+def _text_table(text: str, separator: str) -> tuple[list[tuple[str, Any]], Sequence[int]]:
+    """Return the columns of a text table, as text, and the line of each row."""
     if text.count('"') % 2:
         raise ValueError("a quotation mark is opened and never closed: add the closing one.")
-    separator = "\t" if kind == ".tsv" else _separator(text)
     header = next((row for row in csv.reader(io.StringIO(text), delimiter=separator) if row), [])
     if not header:
         raise ValueError("the file is empty: it needs a header line and rows.")
@@ -167,10 +190,15 @@ def _text_table(text: str, encoding: str, kind: str) -> tuple[list[tuple[str, An
         )
     text = text if text.endswith("\n") else text + "\n"
     columns = _text_columns(text, separator, len(header))
+    n = len(columns[0])
     # Cells with line ends and empty lines make more lines than rows.
-    lines = text.count("\n") == 1 + len(columns[0])
-    end = "\r\n" if "\r\n" in text else "\n"
-    return list(zip(header, columns, strict=True)), Written(separator, encoding, end, lines=lines)
+    if text.count("\n") == n + 1:
+        return list(zip(header, columns, strict=True)), range(2, n + 2)
+    rows, before, lines = csv.reader(io.StringIO(text), delimiter=separator), 0, list[int]()
+    for row in rows:
+        lines += [before + 1] if row or (lines and len(header) == 1) else []
+        before = rows.line_num
+    return list(zip(header, columns, strict=True)), lines[1 : n + 1]
 
 
 def _separator(text: str) -> str:
@@ -193,7 +221,8 @@ def _separator(text: str) -> str:
 
 def _text_columns(text: str, separator: str, width: int) -> list[Any]:
     """Return the cells below the header, column by column; name the line of a ragged row."""
-    data = text.encode()
+    # An empty line is an empty cell where there is one column, and nothing elsewhere.
+    data = (text.strip("\r\n") + "\n" if width == 1 else text).encode()
     names = [f"f{k}" for k in range(width)]
     try:
         table = arrow_csv.read_csv(
@@ -201,7 +230,9 @@ def _text_columns(text: str, separator: str, width: int) -> list[Any]:
             read_options=arrow_csv.ReadOptions(
                 use_threads=False, block_size=max(len(data), 1 << 16), column_names=names
             ),
-            parse_options=arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator, newlines_in_values=True, ignore_empty_lines=width > 1
+            ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
@@ -221,31 +252,33 @@ def _text_columns(text: str, separator: str, width: int) -> list[Any]:
 # Other formats
 
 
-def _parquet_table(data: bytes) -> list[tuple[str, Any]]:
+def _parquet_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int]]:
     from pyarrow.parquet import ParquetFile
 
     table = ParquetFile(pa.BufferReader(data)).read()
     # pandas saves an index without a name as a column called like this.
     kept = [name for name in table.column_names if not name.startswith("__index_level_")]
-    return [(name, table.column(name)) for name in kept]
+    return [(name, table.column(name)) for name in kept], ()
 
 
-def _json_table(data: bytes) -> list[tuple[str, Any]]:
+def _json_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int]]:
     """Return the columns of JSON lines; a name that a line lacks is an empty cell."""
-    rows = []
-    for number, line in enumerate(data.decode().splitlines(), start=1):
+    rows, lines = [], []
+    # Not splitlines: U+2028 and others are letters in JSON.
+    for number, line in enumerate(data.decode("utf-8-sig").split("\n"), start=1):
         if line.strip():
             try:
                 rows.append(dict(json.loads(line)))
             except (ValueError, TypeError):
                 raise ValueError(f"line {number} is not a JSON object: {line[:60]!r}.") from None
+            lines.append(number)
     if not rows:
         raise ValueError("the file is empty: it needs a JSON object in each line.")
     names = dict.fromkeys(name for row in rows for name in row)
-    return [(name, typed_column([row.get(name) for row in rows])) for name in names]
+    return [(name, [row.get(name) for row in rows]) for name in names], lines
 
 
-def _spreadsheet_table(data: bytes) -> list[tuple[str, Any]]:
+def _spreadsheet_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int]]:
     """Return the first sheet: names in the first row, then one row each."""
     import pandas as pd
 
@@ -256,8 +289,8 @@ def _spreadsheet_table(data: bytes) -> list[tuple[str, Any]]:
     if frame.empty:
         raise ValueError("the first sheet is empty: it needs a row of names, then the rows")
     names = ["" if name is None else str(name) for name in frame.iloc[0]]
-    columns = [typed_column(frame.iloc[1:, k].tolist()) for k in range(len(names))]
-    return list(zip(names, columns, strict=True))
+    columns = [frame.iloc[1:, k].tolist() for k in range(len(names))]
+    return list(zip(names, columns, strict=True)), [row + 1 for row in frame.index[1:].tolist()]
 
 
 _READERS = {

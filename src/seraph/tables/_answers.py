@@ -1,18 +1,22 @@
-"""Read the answers of ``seraph ask`` and of people: pairs and classes, and the rows they mean."""
+"""Answers of ``seraph ask`` and of people: pairs and classes, and the rows that they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from operator import ne
 from pathlib import Path
 
 import numpy as np
 
-from ...tables import cell_text, read_answer
-from ..ask._arrays import Array, BoolArray, IntArray
-from ..ask._row_names import rows_of_another_table
-from ._ask_rows import row_contents
-from ._tables import FileTable, InputTable, as_text, read_table, row_ids
+from .._utils._typing import Array, BoolArray, IntArray
+from ._files import read_table
+from ._table import InputTable, NamedColumns, as_text, row_ids
+from ._words import cell_text, read_answer
+
+# Another table, if more than this share of the rows of the answers has changed. Two tables with
+# few columns have a few rows in common by chance.
+_CHANGED = 0.25
 
 
 def answered_pairs(
@@ -71,14 +75,14 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
     return labels
 
 
-def _file_of_answers(path: Path, columns: Sequence[str]) -> FileTable:
+def _file_of_answers(path: Path, columns: Sequence[str]) -> NamedColumns:
     table = read_table(path, asked=columns)
-    if not isinstance(table, FileTable):
+    if not isinstance(table, NamedColumns):
         raise ValueError(f"{path} is an array without column names: save the answers as a .csv.")
     return table
 
 
-def _go_by_id(answers: FileTable, table: InputTable, id_column: str | None) -> bool:
+def _go_by_id(answers: NamedColumns, table: InputTable, id_column: str | None) -> bool:
     """Return whether answers name their rows by id; refuse ids without a column of the data."""
     if not {"id_i", "id_j"} <= {*answers.names}:
         return False
@@ -94,7 +98,7 @@ def _go_by_id(answers: FileTable, table: InputTable, id_column: str | None) -> b
 
 
 def _rows(
-    answers: FileTable,
+    answers: NamedColumns,
     said: Collection[int],
     column: str,
     table: InputTable,
@@ -116,7 +120,7 @@ def _rows(
     return np.array(rows, dtype=np.intp)
 
 
-def _check_consistent(answers: FileTable, pairs: IntArray, said: Mapping[int, bool]) -> None:
+def _check_consistent(answers: NamedColumns, pairs: IntArray, said: Mapping[int, bool]) -> None:
     """Refuse two answers about one pair that contradict each other, by their lines."""
     first: dict[tuple[int, ...], int] = {}
     for pair, row in zip(map(tuple, np.sort(pairs, axis=1).tolist()), said, strict=True):
@@ -132,7 +136,7 @@ def _check_consistent(answers: FileTable, pairs: IntArray, said: Mapping[int, bo
 def _check_rows(
     tables: Sequence[InputTable],
     rows: IntArray,
-    answers: FileTable,
+    answers: NamedColumns,
     said: Collection[int],
     *,
     by_id: bool,
@@ -154,11 +158,58 @@ def _check_rows(
     changed = dict(zip(known, map(ne, row_contents(tables, known), then), strict=True))
     others = rows_of_another_table(changed, by_id=by_id)
     if others:
+        n_first = tables[0].n_rows
+        table, row = (
+            (tables[-1], others[0] - n_first) if others[0] >= n_first else (tables[0], others[0])
+        )
         order = "" if by_id else ", with its rows in the same order"
         raise ValueError(
             f"{answers.path} has answers about another table: {len(others)} of the "
             f"{len(changed)} rows that they are about have other cells in "
-            f"{' or '.join(str(table.path) for table in tables)}, row {others[0]} first. Give the "
+            f"{table.path}, {table.place(row)} first. Give the "
             f"table that they are about{order}. If these are the same rows with other cells, "
             "remove the column 'content'."
         )
+
+
+def row_contents(tables: Sequence[InputTable], rows: Sequence[int]) -> list[str]:
+    """Return a digest of each of some rows; those of a second table are numbered on."""
+    numbers, start = np.asarray(rows, dtype=np.intp), 0
+    digests = np.empty(len(numbers), dtype=object)
+    for table in tables:
+        in_table = (numbers >= start) & (numbers < start + table.n_rows)
+        if in_table.any():
+            some = table.take(numbers[in_table] - start)
+            digests[in_table] = [*map(digest, _rows_as_bytes(some))]
+        start += table.n_rows
+    return digests.tolist()
+
+
+def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:
+    if table.names is None:
+        yield from (np.ascontiguousarray(row).tobytes() for row in np.asarray(table.points()))
+        return
+    # As text: a row that is added may turn a column of whole numbers into one of decimals.
+    columns = [map(cell_text, table.cells(name).to_pylist()) for name in table.names]
+    yield from (repr(cells).encode() for cells in zip(*columns, strict=True))
+
+
+def digest(row: bytes) -> str:
+    """Return a short digest of the content of a row."""
+    return hashlib.blake2b(row, digest_size=6).hexdigest()
+
+
+def rows_of_another_table(changed: Mapping[int, bool], *, by_id: bool) -> list[int]:
+    """Return the rows that have changed if the table is another one; none if few have.
+
+    Without ids, no row may have changed: a number may mean another row by now.
+
+    Examples
+    --------
+    >>> rows_of_another_table({3: True, 5: True, 8: False}, by_id=True)
+    [3, 5]
+    >>> rows_of_another_table({3: True, 5: False, 8: False}, by_id=True)
+    []
+    """
+    others = [row for row, other in changed.items() if other]
+    return others if not by_id or len(others) > max(1.0, _CHANGED * len(changed)) else []

@@ -9,17 +9,17 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
-from seraph._apps.cli._answered import answered_pairs
-from seraph._apps.cli._tables import (
-    PlainArray,
-    cells_like,
-    check_output,
-    csv_bytes,
-    labels_of,
-    read_table,
-    write_table,
-)
+from seraph.tables._answers import answered_pairs
+from seraph.tables._files import read_table
+from seraph.tables._labels import labels_of
+from seraph.tables._table import PlainArray
+from seraph.tables._write import cells_like, check_output, csv_bytes, table_bytes
 from tests.helpers.tables import ods, xlsx
+
+
+def write_table(path, columns):
+    path.write_bytes(table_bytes(path, columns))
+    return path
 
 
 @pytest.fixture
@@ -194,10 +194,10 @@ def test_labels_are_the_same_text_from_every_kind_of_file(tmp_path, table):
 
 
 def test_labels_that_may_mean_unknown_are_named(table):
-    read = table("a,kind\n1,none\n2,0\n3,None\n")
+    read = table("a,kind\n1,none\n2,0\n3,Missing\n")
     with pytest.warns(UserWarning, match="1 row has the label 'none'.*--unlabeled none"):  # noqa: SIM117
-        with pytest.warns(UserWarning, match="1 row has the label 'None'"):
-            assert labels_of(read, "kind").tolist() == ["none", "0", "None"]
+        with pytest.warns(UserWarning, match="1 row has the label 'Missing'"):
+            assert labels_of(read, "kind").tolist() == ["none", "0", "Missing"]
 
 
 # Pairs
