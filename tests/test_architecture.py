@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "classic": {"_learner", "_marks", "_points", "_solvers", "_utils"},
     "_mean": {"_learner", "_marks", "_objective", "_points", "_seraph", "_utils", "classic"},
     "_decide": {"_learner", "_marks", "_mean", "_points", "_utils", "metrics"},
-    "compat": {"_marks", "_utils", "classic", "metrics"},
+    "compat": {"_marks", "_utils", "classic"},
     "persist": {
         "_decide",
         "_kernel",

@@ -6,9 +6,10 @@
     PYTHONPATH=metric-learn-0.7.0:src:. python -m pytest -p benchmarks.peers.own_tests -W ignore \
         metric-learn-0.7.0/test
 
-with scikit-learn 1.7.2, pandas and pytest. Every module of metric-learn is the stand-in's, except
-for two private ones, which its tests call, too. ``metric_learn_test.py`` is in metric-learn's
-repository and not in its archive: put it beside the others to count its tests.
+with metric-learn 0.7.0, scikit-learn 1.7.2, pandas and pytest. Every module of metric-learn is the
+stand-in's, except for two private ones, and the class of one of them, which its tests call, too.
+``metric_learn_test.py`` is in metric-learn's repository and not in its archive: put it beside the
+others to count its tests.
 """
 
 import pkgutil
@@ -27,3 +28,4 @@ for module in pkgutil.iter_modules(ours.__path__):
 for spec in PRIVATE:
     sys.modules[spec.name] = module_from_spec(spec)
     spec.loader.exec_module(sys.modules[spec.name])
+ours.base_metric.ArrayIndexer = sys.modules["metric_learn._util"].ArrayIndexer

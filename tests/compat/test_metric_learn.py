@@ -179,6 +179,7 @@ REFUSED = [
     ("MLKR", {"init": "lda"}, "init must"),
     ("NCA", {"init": "no such"}, "init must"),
     ("NCA", {"init": np.eye(3)}, "init must"),
+    ("LMNN", {"init": np.eye(3)}, "init must"),
     ("NCA", {"preprocessor": 3}, "preprocessor must be None, a table"),
     ("LFDA", {"embedding_type": "heavy"}, "embedding_type must be"),
     ("SCML", {"basis": "lda"}, "basis"),
@@ -365,6 +366,17 @@ def test_singular_scatters_have_a_metric():
             points12 = np.repeat(points, 4, axis=0)
             learner = metric_learn.LFDA(embedding_type=kind).fit(points12, np.arange(12) // 4)
             assert np.abs(learner.transform(points12)).max() < 1e13
+
+
+def test_a_chunk_of_one_row_counts_as_a_row_without_scatter():
+    chunks = np.arange(60) // 2
+    alone = np.where(np.arange(60) < 6, 100 + np.arange(60), chunks)
+    gaps = X[6::2] - X[7::2]
+    scatter = gaps.T @ gaps / 2.0 / 60  # of 27 chunks of two rows, and 6 rows alone
+    matrix = metric_learn.RCA().fit(X, alone).get_mahalanobis_matrix()
+    assert_allclose(matrix, np.linalg.inv(scatter), rtol=1e-6)
+    with pytest.raises(ValueError, match="No number is in chunks twice"):
+        metric_learn.RCA().fit(X, np.arange(60))
 
 
 def test_lfda_scales_its_eigenvectors_as_asked():

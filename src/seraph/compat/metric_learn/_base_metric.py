@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_array
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from ..._marks import as_column
 from ..._utils._typing import Array
 from ..._utils._unknown import is_unknown
 from ..._utils._validation import as_numbers, check_choice, check_seed, check_unmasked
+from ._parameters import constructor, document
 from .exceptions import PreprocessorError
 
+_IMPORT = ">>> from seraph.compat.metric_learn import {name}"
 _FLOATS = (np.float64, np.float32)
 _TUPLES = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
@@ -43,9 +45,26 @@ class BaseMetricLearner(BaseEstimator):
     """
 
     pair_score: Callable[..., Array]  # of a subclass
+    _example: ClassVar[str]  # for the docstrings of stand-ins
 
     def __init__(self, preprocessor: Any = None) -> None:
         self.preprocessor = preprocessor
+
+    def __init_subclass__(cls, arguments: str = "", example: str = "", **settings: Any) -> None:
+        """Document the methods; and give a stand-in its constructor from `arguments`.
+
+        `example` has the arguments of the docstring's example.
+        """
+        super().__init_subclass__(**settings)
+        if cls.__module__.startswith(__package__):  # and not a user's class
+            for name, method in vars(cls).items():
+                if not name.startswith("_") and inspect.isfunction(method):
+                    document(method)
+        if arguments:
+            cls.__init__ = constructor(arguments)  # type: ignore[method-assign]
+            document(cls, cls.__name__.removesuffix("_Supervised"))
+            shown = f"\n\nExamples\n--------\n{_IMPORT}{cls._example}"
+            cls.__doc__ = f"{cls.__doc__}{shown.format(name=cls.__name__, arguments=example)}"
 
     def _lookup(self) -> Callable[[Array], Any] | None:
         """Return the preprocessor as a function."""
@@ -109,13 +128,9 @@ class BaseMetricLearner(BaseEstimator):
         name = _TUPLES[size]
         check_seed(getattr(self, "random_state", None))
         points = self._formed(X, 3)
+        checks = {"dtype": _FLOATS, "estimator": self, "input_name": name} | checks
         with as_numbers(name, points):
-            tuples = check_array(
-                points,
-                **{"dtype": _FLOATS, "estimator": self, "input_name": name} | checks,
-                allow_nd=True,
-                ensure_2d=False,
-            )
+            tuples = check_array(points, **checks, allow_nd=True, ensure_2d=False)
         if tuples.ndim != 3 or tuples.shape[1] != size or tuples.shape[2] == 0:
             hint = "" if self.preprocessor is not None else " and a preprocessor"
             raise ValueError(
@@ -162,8 +177,14 @@ class MahalanobisMixin(BaseMetricLearner):
     True
     """
 
+    _example = """
+>>> from sklearn.datasets import load_iris
+>>> X, y = load_iris(return_X_y=True)
+>>> {name}({arguments}).fit(X, y).transform(X).shape
+(150, 4)"""
     components_: Array
     n_features_in_: int
+    _learn: Callable[..., Self]  # from checked input; ends with `_adopt`
 
     def _adopt(self, components: Array, **attributes: Any) -> Self:
         """Set what was learned."""
@@ -172,52 +193,38 @@ class MahalanobisMixin(BaseMetricLearner):
         self.__dict__.update(attributes)
         return self
 
-    def _quietly(self) -> Any:
-        """Return a context without warnings of an early stop, unless `verbose`."""
-        verbose = getattr(self, "verbose", False)
-        return catch_warnings(action=None if verbose else "ignore", category=ConvergenceWarning)
+    def _settings(self, *names: str, **others: Any) -> dict[str, Any]:
+        """Return the parameters that a learner of `seraph.classic` has, too, and others."""
+        return {name: getattr(self, name) for name in names} | others
 
-    def _adopt_learner(self, learner: Any, X: Array, y: Array, **attributes: Any) -> Self:
+    def _fit_quietly(self, learner: Any, X: Array, y: Any = None, **marks: Any) -> None:
+        """Fit a learner of `seraph.classic`, silent about an early stop unless `verbose`."""
+        verbose = getattr(self, "verbose", False)
+        with catch_warnings(action=None if verbose else "ignore", category=ConvergenceWarning):
+            learner.fit(X, y, **marks)
+
+    def _adopt_fit(self, learner: Any, X: Array, y: Array, **attributes: Any) -> Self:
         """Fit a learner of `seraph.classic`, and set what it learned, with rows of zeros below."""
-        with self._quietly():
-            learner.fit(X, y)
+        self._fit_quietly(learner, X, y)
         components = np.zeros((learner.n_components, X.shape[1]))
         components[: len(learner.components_)] = learner.components_
         return self._adopt(components, n_iter_=learner.n_iter_, **attributes)
 
     def transform(self, X: ArrayLike) -> Array:
-        """Map points to a space where the learned distance is the Euclidean one.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        """
+        """Map points to a space where the learned distance is the Euclidean one."""
         check_is_fitted(self, "components_")
         points = self._points(X, reset=False, accept_sparse=True)
         return np.asarray(points @ self.components_.T)
 
     def pair_distance(self, pairs: ArrayLike) -> Array:
-        """Compute the learned distance between the two points of each pair.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
-            Pairs of points, or of indicators for the preprocessor.
-        """
+        """Compute the learned distance between the two points of each pair."""
         check_is_fitted(self, "components_")
         points = self._tuples(pairs, size=2, reset=False)
         gaps = (points[:, 1] - points[:, 0]) @ self.components_.T
         return np.asarray(np.linalg.norm(gaps, axis=1))
 
     def pair_score(self, pairs: ArrayLike) -> Array:
-        """Score how alike the points of each pair are: the negative distance.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (n_pairs, 2, n_features) or (n_pairs, 2)
-            Pairs of points, or of indicators for the preprocessor.
-        """
+        """Score how alike the points of each pair are: the negative distance."""
         return -self.pair_distance(pairs)
 
     def get_metric(self) -> Callable[..., float]:
@@ -229,40 +236,6 @@ class MahalanobisMixin(BaseMetricLearner):
         """Return the matrix of the learned squared distance."""
         check_is_fitted(self, "components_")
         return self.components_.T @ self.components_
-
-
-class PointLearner(TransformerMixin, MahalanobisMixin):
-    """Base: learners of points and their labels."""
-
-    _learn_labels: Callable[..., Self]  # from points, and their labels as the user names them
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or (n_samples,) with a preprocessor
-            Points or indicators.
-        y : array-like of shape (n_samples,)
-            Class of each point. Where pairs are sampled, negative numbers mean that it is
-            unknown; elsewhere they are classes like any other.
-        """
-        return self._learn_labels(*self._points(X, y))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
-
-class LabeledLearner(PointLearner):
-    """Base: learners of points that all have a class; -1 is one like any other."""
-
-    _learn: Callable[..., Self]  # from points, and their classes numbered from 0
-
-    def _learn_labels(self, points: Array, y: Array) -> Self:
-        check_classification_targets(y)
-        return self._learn(points, np.unique(y, return_inverse=True)[1].reshape(-1))
 
 
 @dataclass(frozen=True, eq=False)  # so that scikit-learn can look it up

@@ -13,6 +13,7 @@ from ..._utils._eigen import eigh, eigvalsh
 from ..._utils._typing import Array
 from ..._utils._validation import check_choice, check_number
 from ..._utils._warnings import warn
+from ...classic._definite import power
 from ...classic._points import first_map as classic_map
 from ...classic._points import subtract_group_means
 from .exceptions import NonPSDError
@@ -62,6 +63,12 @@ def metric_matrix(spec: Any, points: Array, random_state: Any, name: str, defini
             )
         return np.linalg.pinv(matrix, hermitian=True)
     return np.array(matrix, dtype=float)
+
+
+def prior_root(learner: Any, points: Array) -> Array:
+    """Return the root of the prior metric: of points mapped by it, the prior is the identity."""
+    seed = learner.random_state
+    return power(metric_matrix(learner.prior, points, seed, "prior", definite=True), 0.5)
 
 
 def components_from_metric(matrix: Array) -> Array:

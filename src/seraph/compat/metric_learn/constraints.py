@@ -14,6 +14,7 @@ from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ...classic._comparisons import nearest_by_class, pairs_by_number
+from ._parameters import document
 
 __all__ = ["Constraints", "wrap_pairs"]
 
@@ -42,23 +43,11 @@ class Constraints:
     def __init__(self, partial_labels: ArrayLike) -> None:
         self.partial_labels = np.asanyarray(partial_labels, dtype=int)
 
+    @document
     def positive_negative_pairs(
-        self,
-        n_constraints: int,
-        same_length: bool = False,
-        random_state: Any = None,
+        self, n_constraints: int, same_length: bool = False, random_state: Any = None
     ) -> tuple[Array, Array, Array, Array]:
-        """Sample pairs of one class, and pairs of two.
-
-        Parameters
-        ----------
-        n_constraints : int
-            Number of pairs of either kind. If there are fewer, all are returned, with a warning.
-        same_length : bool, default=False
-            Whether to return as many of one kind as of the other.
-        random_state : int, RandomState instance or None, default=None
-            Seed.
-        """
+        """Sample pairs of one class, and pairs of two."""
         check_number("n_constraints", n_constraints, low=0, integer=True)
         rng = check_random_state(random_state)
         a, b = self._pairs(n_constraints, True, rng)
@@ -83,18 +72,9 @@ class Constraints:
         pairs = pairs_by_number(labels, sample // 2, similar=similar)
         return np.where(sample[:, np.newaxis] % 2, pairs[:, ::-1], pairs).T
 
+    @document
     def generate_knntriplets(self, X: ArrayLike, k_genuine: int, k_impostor: int) -> Array:
-        """Combine each point's nearest ones of its class with its nearest ones of others.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
-        k_genuine : int
-            Number of neighbors of the same class; fewer, with a warning, where a class is small.
-        k_impostor : int
-            Number of neighbors of other classes; likewise.
-        """
+        """Combine each point's nearest ones of its class with its nearest ones of others."""
         triplets = [np.empty((0, 3), dtype=np.intp)]
         for label, rows, alike, other in nearest_by_class(
             np.asarray(X), self.partial_labels, k_genuine, k_impostor
@@ -114,23 +94,9 @@ class Constraints:
             triplets.append(np.stack([a.ravel(), b.ravel(), c.ravel()], axis=1))
         return np.vstack(triplets)
 
-    def chunks(
-        self,
-        n_chunks: int = 100,
-        chunk_size: int = 2,
-        random_state: Any = None,
-    ) -> Array:
-        """Put points of one class together, at random; a point is in one chunk at most.
-
-        Parameters
-        ----------
-        n_chunks : int, default=100
-            Number of chunks.
-        chunk_size : int, default=2
-            Number of points in each.
-        random_state : int, RandomState instance or None, default=None
-            Seed.
-        """
+    @document
+    def chunks(self, n_chunks: int = 100, chunk_size: int = 2, random_state: Any = None) -> Array:
+        """Put points of one class together, at random; a point is in one chunk at most."""
         rng = check_random_state(random_state)
         groups = []
         for label in np.unique(self.partial_labels[self.partial_labels >= 0]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -11,51 +11,21 @@ from ..._utils._typing import Array
 from ..._utils._validation import check_choice, check_number
 from ..._utils._warnings import warn
 from ...classic._lfda import local_scatters
-from ._base_metric import LabeledLearner
+from ._guesses import LabeledLearner
 from ._starts import RIDGE, checked_components
 
 __all__ = ["LFDA"]
 
 
-class LFDA(LabeledLearner):
-    """Local Fisher discriminant analysis, with the scatters of `seraph.classic.LFDA`.
-
-    Parameters
-    ----------
-    n_components : int, optional
-        Number of rows of the learned map; the number of features if None.
-    k : int, optional
-        The neighbor whose distance is the scale of a point; at most 7, and fewer than there
-        are features, if None.
-    embedding_type : {"weighted", "orthonormalized", "plain"}, default="weighted"
-        How the eigenvectors are scaled.
-    preprocessor : array-like or callable, optional
-        Table of points, or a function of an array of indicators that returns points.
-
-    Examples
-    --------
-    >>> from seraph.compat.metric_learn import LFDA
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> LFDA(n_components=2).fit(X, y).transform(X).shape
-    (150, 2)
-    """
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        k: int | None = None,
-        embedding_type: str = "weighted",
-        preprocessor: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.k = k
-        self.embedding_type = embedding_type
-        super().__init__(preprocessor)
+class LFDA(
+    LabeledLearner,
+    arguments="n_components=None, k=None, embedding_type='weighted', preprocessor=None",
+):
+    """Local Fisher discriminant analysis, with the scatters of `seraph.classic.LFDA`."""
 
     def _learn(self, points: Array, codes: Array) -> Self:
-        embeddings = ("weighted", "orthonormalized", "plain")
-        check_choice("embedding_type", self.embedding_type, embeddings)
+        kinds = ("weighted", "orthonormalized", "plain")
+        check_choice("embedding_type", self.embedding_type, kinds)
         m = points.shape[1]
         d = checked_components(self.n_components, m)
         check_number("k", self.k, low=1, integer=True, instead=None)
