@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ _SHORTEST = 1e-6
 _SMALLEST = 1e-300  # its reciprocal does not overflow
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GDM(ClassicLearner):
     r"""Global distance metric learning (Xing, Ng, Jordan, Russell, 2002), also called MMC.
 
@@ -106,20 +108,11 @@ class GDM(ClassicLearner):
 
     _ranges: ClassVar = {"ridge": {"low": 0, "instead": "auto"}}
 
-    def __init__(
-        self,
-        *,
-        diagonal: bool = False,
-        ridge: float | Literal["auto"] = "auto",
-        n_constraints: Literal["auto"] | None = "auto",
-        max_iter: int = 200,
-        tol: float = 0.01,
-    ) -> None:
-        self.diagonal = diagonal
-        self.ridge = ridge
-        self.n_constraints = n_constraints
-        self.max_iter = max_iter
-        self.tol = tol
+    diagonal: bool = False
+    ridge: float | Literal["auto"] = "auto"
+    n_constraints: Literal["auto"] | None = "auto"
+    max_iter: int = 200
+    tol: float = 0.01
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

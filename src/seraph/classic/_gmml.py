@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._marks import PairLabels
@@ -12,6 +13,7 @@ from ._pair_sums import PairSums, all_pairs
 from ._points import remove_unit
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GMML(ClassicLearner):
     r"""Geometric mean metric learning (Zadeh, Hosseini, Sra, 2016), in closed form.
 
@@ -69,14 +71,8 @@ class GMML(ClassicLearner):
 
     _ranges: ClassVar = {"t": {"low": 0, "high": 1}}
 
-    def __init__(
-        self,
-        *,
-        t: float = 0.5,
-        ridge: float = 1.0,
-    ) -> None:
-        self.t = t
-        self.ridge = ridge
+    t: float = 0.5
+    ridge: float = 1.0
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if labels.n_similar == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -39,6 +40,7 @@ _LARGEST_DIRECT_GAMMA, _INTERMEDIATE_TOL = 100.0, 1e-3
 _PAIRS_PER_CLASSES = 40
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ITML(ClassicLearner):
     r"""Information-theoretic metric learning (Davis, Kulis, Jain, Sra, Dhillon, 2007).
 
@@ -150,24 +152,13 @@ class ITML(ClassicLearner):
         "n_constraints": {"low": 1, "integer": True, "instead": ("auto", None)},
     }
 
-    def __init__(
-        self,
-        *,
-        gamma: float | Literal["auto"] = "auto",
-        prior: Literal["identity", "covariance"] = "identity",
-        bounds: tuple[float, float] | None = None,
-        n_constraints: int | Literal["auto"] | None = "auto",
-        max_iter: int = 500,
-        tol: float = 0.3,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.prior = prior
-        self.bounds = bounds
-        self.n_constraints = n_constraints
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    gamma: float | Literal["auto"] = "auto"
+    prior: Literal["identity", "covariance"] = "identity"
+    bounds: tuple[float, float] | None = None
+    n_constraints: int | Literal["auto"] | None = "auto"
+    max_iter: int = 500
+    tol: float = 0.3
+    random_state: int | np.random.RandomState | None = None
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         estimate = self.n_constraints == "auto"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -26,6 +27,7 @@ _NOISE = 0.03
 _SMALLEST = float(np.finfo(float).min)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LDM(ClassicLearner):
     r"""Local distance metric learning (Yang, Jin, Sukthankar and Liu, 2006).
 
@@ -110,18 +112,10 @@ class LDM(ClassicLearner):
         "lam": {"low": 0, "instead": "auto"},
     }
 
-    def __init__(
-        self,
-        *,
-        n_components: float | None = None,
-        lam: float | Literal["auto"] = "auto",
-        max_iter: int = 500,
-        tol: float = 1e-4,
-    ) -> None:
-        self.n_components = n_components
-        self.lam = lam
-        self.max_iter = max_iter
-        self.tol = tol
+    n_components: float | None = None
+    lam: float | Literal["auto"] = "auto"
+    max_iter: int = 500
+    tol: float = 1e-4
 
     def _check_parameters(self) -> None:
         n = self.n_components

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from ._learner import ClassLabelLearner, check_components, check_share
 from ._rows import class_ranges
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LFDA(ClassLabelLearner):
     r"""Local Fisher discriminant analysis (Sugiyama, 2007), with unlabeled points (2010).
 
@@ -72,16 +74,9 @@ class LFDA(ClassLabelLearner):
     (178, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        n_neighbors: int = 7,
-        beta: float | Literal["auto"] = "auto",
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.beta = beta
+    n_components: int | None = None
+    n_neighbors: int = 7
+    beta: float | Literal["auto"] = "auto"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

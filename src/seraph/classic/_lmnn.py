@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -27,6 +28,7 @@ _OCTAVES, _MOST_OCTAVES = 10.0, 90.0
 _ROUNDING = 1e-12
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LMNN(ClassLabelLearner):
     r"""Large margin nearest neighbors (Weinberger, Blitzer and Saul, 2005).
 
@@ -99,20 +101,11 @@ class LMNN(ClassLabelLearner):
     (178, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 3,
-        push_weight: float = 0.5,
-        n_components: int | None = None,
-        max_iter: int = 1000,
-        tol: float = 0.3,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.push_weight = push_weight
-        self.n_components = n_components
-        self.max_iter = max_iter
-        self.tol = tol
+    n_neighbors: int = 3
+    push_weight: float = 0.5
+    n_components: int | None = None
+    max_iter: int = 1000
+    tol: float = 0.3
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

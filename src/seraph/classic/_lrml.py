@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ _MOST_ROWS = 1000
 _SAMPLED_ROWS = 20_000
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LRML(ClassicLearner):
     r"""Laplacian regularized metric learning (Hoi, Liu and Chang, 2008), in closed form.
 
@@ -93,18 +95,10 @@ class LRML(ClassicLearner):
         "floor": {"low": 0, "high": 1},
     }
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 6,
-        similar_weight: float = 3.0,
-        dissimilar_weight: float = 1.0,
-        floor: float = 0.02,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.similar_weight = similar_weight
-        self.dissimilar_weight = dissimilar_weight
-        self.floor = floor
+    n_neighbors: int = 6
+    similar_weight: float = 3.0
+    dissimilar_weight: float = 1.0
+    floor: float = 0.02
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         if len(points) > _SAMPLED_ROWS:

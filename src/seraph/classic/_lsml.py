@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
@@ -19,6 +20,7 @@ from ._points import center_points
 _SHORTEST = 1e-12
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LSML(ComparisonLearner):
     r"""Least squares metric learning from relative comparisons (Liu et al., 2012).
 
@@ -89,22 +91,12 @@ class LSML(ComparisonLearner):
     _ranges: ClassVar = {"gamma": {"low": 0}, "n_constraints": {"low": 1, "integer": True}}
     _in_triplet = (0, 1, 0, 2)
 
-    def __init__(
-        self,
-        *,
-        gamma: float = 10.0,
-        prior: Literal["identity", "covariance"] = "identity",
-        n_constraints: int = 1000,
-        max_iter: int = 500,
-        tol: float = 1e-3,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.gamma = gamma
-        self.prior = prior
-        self.n_constraints = n_constraints
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    gamma: float = 10.0
+    prior: Literal["identity", "covariance"] = "identity"
+    n_constraints: int = 1000
+    max_iter: int = 500
+    tol: float = 1e-3
+    random_state: int | np.random.RandomState | None = None
 
     def fit(
         self,

@@ -6,6 +6,7 @@ neighbors, and the trace ratio of the three.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,6 +30,7 @@ from ._points import remove_unit
 _RIDGE = 1e-3
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MFDA(ClassicLearner):
     r"""Manifold Fisher discriminant analysis (Baghshah and Shouraki, 2009).
 
@@ -110,20 +112,11 @@ class MFDA(ClassicLearner):
 
     _ranges: ClassVar = {"alpha": {"low": 0, "instead": "auto"}}
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        n_neighbors: int = 10,
-        alpha: float | Literal["auto"] = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-10,
-    ) -> None:
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
+    n_components: int | None = None
+    n_neighbors: int = 10
+    alpha: float | Literal["auto"] = "auto"
+    max_iter: int = 100
+    tol: float = 1e-10
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         auto = 0.02 if points.shape[1] <= 5 else 0.2

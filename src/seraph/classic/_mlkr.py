@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -18,6 +19,7 @@ from ._learner import Learner, check_components
 from ._points import center_points, first_map
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MLKR(Learner):
     r"""Metric learning for kernel regression (Weinberger and Tesauro, 2007).
 
@@ -73,20 +75,11 @@ class MLKR(Learner):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        init: Literal["pca", "identity", "random"] | Array = "pca",
-        max_iter: int = 1000,
-        tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int | None = None
+    init: Literal["pca", "identity", "random"] | Array = "pca"
+    max_iter: int = 1000
+    tol: float = 1e-5
+    random_state: int | np.random.RandomState | None = None
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric from the numbers that belong to some or all of the points.

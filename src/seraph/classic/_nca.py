@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._points import extend_map, first_map, project_to_span
 _SMALLEST_TOL = 1e-100
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class NCA(ClassLabelLearner):
     r"""Neighborhood components analysis (Goldberger, Roweis, Hinton and Salakhutdinov, 2004).
 
@@ -76,20 +78,11 @@ class NCA(ClassLabelLearner):
     (178, 2)
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        init: Literal["pca", "identity", "random"] | Array = "pca",
-        max_iter: int = 200,
-        tol: float = 1e-5,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    n_components: int | None = None
+    init: Literal["pca", "identity", "random"] | Array = "pca"
+    max_iter: int = 200
+    tol: float = 1e-5
+    random_state: int | np.random.RandomState | None = None
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         check_components(self.n_components, points.shape[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ._learner import ClassicLearner, check_components
 from ._points import remove_unit, subtract_group_means
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RCA(ClassicLearner):
     r"""Relevant component analysis (Shental et al., 2002; Bar-Hillel et al., 2003).
 
@@ -78,14 +80,8 @@ class RCA(ClassicLearner):
     (2, (178, 2))
     """
 
-    def __init__(
-        self,
-        *,
-        n_components: int | None = None,
-        ridge: float = 1.0,
-    ) -> None:
-        self.n_components = n_components
-        self.ridge = ridge
+    n_components: int | None = None
+    ridge: float = 1.0
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         check_components(self.n_components, points.shape[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ _WIDTHS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
 _PROGRESS = 1e-13
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SCML(ComparisonLearner):
     r"""Sparse compositional metric learning (Shi, Bellet, Sha, 2014).
 
@@ -125,26 +127,14 @@ class SCML(ComparisonLearner):
         "n_constraints": {"low": 1, "integer": True},
     }
 
-    def __init__(
-        self,
-        *,
-        beta: float = 0.001,
-        n_basis: int | None = None,
-        n_neighbors: int = 3,
-        n_impostors: int = 10,
-        n_constraints: int = 20000,
-        max_iter: int = 1000,
-        tol: float = 0.001,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.beta = beta
-        self.n_basis = n_basis
-        self.n_neighbors = n_neighbors
-        self.n_impostors = n_impostors
-        self.n_constraints = n_constraints
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
+    beta: float = 0.001
+    n_basis: int | None = None
+    n_neighbors: int = 3
+    n_impostors: int = 10
+    n_constraints: int = 20000
+    max_iter: int = 1000
+    tol: float = 0.001
+    random_state: int | np.random.RandomState | None = None
 
     def _comparisons(self, points: Array, labels: PairLabels) -> Array:
         # Far from the origin, squared distances would lose their digits.

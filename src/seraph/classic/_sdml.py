@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._pair_sums import PairSums
 from ._points import remove_unit
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SDML(ClassicLearner):
     r"""Sparse distance metric learning (Qi, Tang, Zha, Chua, Zhang, 2009).
 
@@ -88,20 +90,11 @@ class SDML(ClassicLearner):
 
     _ranges: ClassVar = {"sparsity": {"low": 0}}
 
-    def __init__(
-        self,
-        *,
-        balance: float = 0.9,
-        sparsity: float = 0.01,
-        prior: Literal["identity", "covariance"] = "identity",
-        max_iter: int = 100,
-        tol: float = 1e-4,
-    ) -> None:
-        self.balance = balance
-        self.sparsity = sparsity
-        self.prior = prior
-        self.max_iter = max_iter
-        self.tol = tol
+    balance: float = 0.9
+    sparsity: float = 0.01
+    prior: Literal["identity", "covariance"] = "identity"
+    max_iter: int = 100
+    tol: float = 1e-4
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
