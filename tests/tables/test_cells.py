@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from seraph.tables._dates import date_features
-from seraph.tables._ids import looks_like_ids, sentinel
+from seraph.tables._ids import looks_like_ids, sentinel, suspicion
 from seraph.tables._reading import (
     categories_of,
     column_text,
@@ -43,6 +43,10 @@ NAN = np.nan
         (["5 kg", "920 g", "7 kg"], None),
         (["20 °C", "-3 °C"], [20, -3]),
         (["12 km/h", "3 m²"], None),
+        (["2.5k", "900", "1.2 M"], [2500, 900, 1.2e6]),
+        (["$2.5bn", "-$3M", "$900"], [2.5e9, -3e6, 900]),
+        (["2,5k €", "3 k€", "900 €"], [2500, 3000, 900]),
+        (["19M", "201k", "Varies"], [19e6, 201e3, NAN]),
         (["True", "false", "TRUE"], [1, 0, 1]),
         (["1", "?", "n/a", "", "NaN", "-"], [1, NAN, NAN, NAN, NAN, NAN]),
         (["12", "7", "3", "k.A.", "keine"], [12, 7, 3, NAN, NAN]),
@@ -87,6 +91,17 @@ def test_another_column_decides_what_a_comma_means_only_where_the_cells_do_not()
         (["2026-01-31 12:00"], ["2026-01-31T12:00:00"]),
         (["2026-03-01T00:30:00.5-0500"], ["2026-03-01T05:30:00"]),
         (["31.1.2026", "1.2.2026"], ["2026-01-31", "2026-02-01"]),
+        (["2016/01/01 00:47:36", "2016/1/2"], ["2016-01-01T00:47:36", "2016-01-02"]),
+        (["9/30/1990 0:00:00", "1/2/1991 7:05:00"], ["1990-09-30", "1991-01-02T07:05:00"]),
+        (["8/26/20 18:57", "8/6/98 6:57 PM"], ["2020-08-26T18:57:00", "1998-08-06T18:57:00"]),
+        (["31.01.20 12:00:00.5", "01.02.20"], ["2020-01-31T12:00:00", "2020-02-01"]),
+        (["Jun 12 1998", "February 3, 2001", "n/a"], ["1998-06-12", "2001-02-03", "NaT"]),
+        (["12 Jun 1998", "3-Feb-01", "1. März 2001"], ["1998-06-12", "2001-02-03", "2001-03-01"]),
+        (["2026-01-31", "9999-12-31", "2026-02-01"], ["2026-01-31", "NaT", "2026-02-01"]),
+        ([datetime.date(9999, 12, 31), datetime.date(2026, 1, 31)], ["NaT", "2026-01-31"]),
+        (["1.2.10", "2.0.15", "1.10.20"], None),  # versions
+        (["Mon 12 1998"], None),
+        (["1/31/2026 13:00 pm"], None),
         (["1/31/2026", "2/1/2026"], ["2026-01-31", "2026-02-01"]),
         (["31/1/2026", "2/1/2026"], ["2026-01-31", "2026-01-02"]),
         (["20260131", "20251231"], ["2026-01-31", "2025-12-31"]),
@@ -187,6 +202,19 @@ def test_a_column_of_any_library_is_read_alike(form, cells):
 )
 def test_columns_that_only_identify_rows_are_noticed(name, values, why):
     assert looks_like_ids(name, values) == why
+
+
+@pytest.mark.parametrize(
+    ("values", "doubt"),
+    [
+        (np.random.default_rng(0).permutation(200) + 7, "nearly distinct"),  # numbered on
+        (np.random.default_rng(0).integers(1e8, 1e9, 200), "nearly distinct"),  # of one length
+        (np.random.default_rng(0).lognormal(15, 2, 200).round(), ""),  # US Gross
+        (np.random.default_rng(0).integers(10000, 99999, 200) * 10, ""),  # prices
+    ],
+)
+def test_amounts_do_not_look_like_ids(values, doubt):
+    assert suspicion("gross", values.astype(float)) == doubt
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """Tables in files: cells are read as written, errors name the line, and types come back."""
 
 import json
+import re
+import warnings
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
+from seraph import TablePreparer
 from seraph.tables._answers import answered_pairs
 from seraph.tables._files import read_table
 from seraph.tables._labels import labels_of
@@ -74,6 +78,9 @@ def test_the_ways_to_write_a_table_are_one_table(data, name, table):
         (b"id\n007\n99999999999999999999999\n", "t.csv", {"id": ["007", "9" * 23]}),
         (b"0,1\n5,6\n", "t.csv", {"0": ["5"], "1": ["6"]}),  # as pandas names columns
         (b"a,\n1,2\n", "t.csv", {"a": ["1"], "unnamed_2": ["2"]}),
+        (b"\nonly\n1\n\n3\n\n", "t.csv", {"only": ["1", "", "3"]}),
+        ('{"a": "x\u2028y"}\n'.encode(), "t.jsonl", {"a": ["x\u2028y"]}),
+        (b'\xef\xbb\xbf{"a": 1}\n', "t.jsonl", {"a": [1]}),
     ],
 )  # fmt: skip
 def test_cells_are_read_as_they_are_written(data, name, expected, table):
@@ -92,12 +99,69 @@ def test_cells_are_read_as_they_are_written(data, name, expected, table):
         (b'a,b\n1,"2\n3,4\n', "quotation mark is opened and never closed"),
         (b"a, a\n1,2\n", "two columns are called 'a'"),
         (b"14.2,1.7\n13.1,2.0\n", r"first line holds numbers \(14.2, ...\)"),
-        (b"a,b\n\0,1\n", "NUL"),
+        (b"a,b\n\0,1\n", "NUL.*another format"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16 without a mark.*--encoding utf-16-le"),
+        ("a,b\n1,2\n".encode("utf-16-be"), "--encoding utf-16-be"),
     ],
 )
 def test_a_malformed_table_is_refused_with_its_line(data, message, table):
     with pytest.raises(ValueError, match=message):
         table(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "places"),
+    [
+        (b"a,b\n1,x\n2,y\n", "t.csv", ["line 2", "line 3"]),
+        (b'\na,b\n1,"x\ny"\n\n2,y\n', "t.csv", ["line 3", "line 6"]),
+        (b"\na\n\n1\n", "t.csv", ["line 3", "line 4"]),
+        (b'\n{"a": 1}\n\n{"a": 2}\n', "t.jsonl", ["line 2", "line 4"]),
+        (xlsx([["a"], [None], [1], [2]]), "t.xlsx", ["line 3", "line 4"]),
+        (pd.DataFrame({"a": [1, 2]}).to_parquet(), "t.parquet", ["row 0", "row 1"]),
+    ],
+)
+def test_rows_are_named_by_the_lines_of_their_file(data, name, places, table):
+    read = table(data, name)
+    assert [read.place(row) for row in range(2)] == places
+    assert read.take(np.array([1])).place(0) == places[1].replace("row 1", "row 0")
+
+
+def test_the_separator_may_be_named(table):
+    for separator in (";", "tab"):
+        text = "a,b;c\td\n1,5;2\t3\n"
+        letter = {"tab": "\t"}.get(separator, separator)
+        expected = dict(zip(*(line.split(letter) for line in text.splitlines()), strict=True))
+        read = cells(table(text, separator=separator))
+        assert read == {name: [cell] for name, cell in expected.items()}
+    with pytest.raises(ValueError, match=": --separator ;;: it must"):
+        table("a,b\n", separator=";;")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "value"),
+    [
+        (
+            "a;b\n1.234;x\n2.345;y\n",
+            "'1.234' in line 2 is read as 1.234; if .*--decimal-comma",
+            1.234,
+        ),
+        ("a;b\n1.234;0.5\n2.345;1.5\n", None, 1.234),  # another column has points
+        ("a;b\n1.234;x\n2345;y\n", None, 1.234),  # 2345 has none between thousands
+        ("a,b\n1.234,x\n2.345,y\n", None, 1.234),
+        ("a;b\n1,234;0.5\n2,345;1.5\n", "is read as thousands", 1234),
+    ],
+)
+def test_a_point_that_may_separate_thousands_is_said(text, said, value, table):
+    text += "".join(line + "\n" for line in text.splitlines()[1:] * 5)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made = TablePreparer(scale="none", keep=["a"]).fit_transform(table(text))
+    assert made[0, 0] == value
+    assert (
+        [*map(str, [w.message for w in caught])] == []
+        if said is None
+        else re.search(said, str(caught[0].message))
+    )
 
 
 def test_letters_that_are_not_utf8_are_read_like_windows_and_that_is_said(table):
@@ -193,6 +257,12 @@ def test_labels_are_the_same_text_from_every_kind_of_file(tmp_path, table):
     assert labels_of(read, "kind").tolist() == ["x", *[None] * len(blanks)]
 
 
+def test_labels_that_differ_in_their_spelling_only_are_named(table):
+    read = table("a,kind\n1,Cat\n2,cat \n3,CAT\n4,dog\n5,Cat\n")
+    with pytest.warns(UserWarning, match=r"'Cat' \(2\), 'cat' \(1\), 'CAT' \(1\) are diff"):
+        assert len({*labels_of(read, "kind")}) == 4
+
+
 def test_labels_that_may_mean_unknown_are_named(table):
     read = table("a,kind\n1,none\n2,0\n3,Missing\n")
     with pytest.warns(UserWarning, match="1 row has the label 'none'.*--unlabeled none"):  # noqa: SIM117
@@ -244,7 +314,7 @@ def test_impossible_pairs_are_refused_with_their_row(text, message, pairs_of):
 
 @pytest.mark.parametrize(
     "name",
-    ["t.csv", "t.tsv", "t.jsonl", "t.parquet", "t.xlsx"],
+    ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.parquet", "t.xlsx", "t.ods"],
 )
 def test_what_is_written_is_read_again_to_the_last_digit(name, tmp_path, rng):
     values = rng.normal(size=20) * 10.0 ** rng.integers(-200, 100, size=20)
@@ -256,6 +326,53 @@ def test_what_is_written_is_read_again_to_the_last_digit(name, tmp_path, rng):
     assert [cell or None for cell in read.cells("id").to_pylist()] == ids.to_pylist()
     assert [str(cell) for cell in read.cells("n").to_pylist()] == [str(k) for k in range(20)]
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+ODD = ["=1+1", "http://a.b/c", "a\rb", 'say "no"\nor  not', "{=A1}", "x\u2028y", "<&>", "-", ";"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.xlsx", "t.ods"])
+def test_odd_text_and_long_ids_are_written_as_they_are(name, tmp_path):
+    ids = [9007199254740993000 + k for k in range(len(ODD))]
+    path = write_table(tmp_path / name, {"text": ODD, "id": ids})
+    read = read_table(path)
+    expected = [text.replace("\r", "\n") for text in ODD] if name == "t.ods" else ODD
+    assert read.cells("text").to_pylist() == expected
+    assert [str(cell) for cell in read.cells("id").to_pylist()] == [*map(str, ids)]
+    if name == "t.xlsx":
+        content = zipfile.ZipFile(path).read("xl/worksheets/sheet1.xml")
+        assert b"<f>" not in content
+        assert b"<hyperlink" not in content
+    elif name in ("t.csv", "t.tsv", "t.txt"):
+        frame = pd.read_csv(path, sep="\t" if name == "t.tsv" else ",", dtype=str)
+        assert frame["text"].tolist() == ODD
+
+
+def test_an_empty_cell_of_the_only_column_stays_a_row(tmp_path):
+    path = write_table(tmp_path / "t.csv", {"a": ["1", None, "3"]})
+    assert cells(read_table(path)) == {"a": ["1", "", "3"]}
+    assert len(pd.read_csv(path)) == 3
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "xlsx", "ods"])
+def test_cells_of_mixed_columns_are_written_as_they_were(kind, tmp_path, table):
+    mixed = [1, "x", 2.5, None, 2**60 + 1 if kind == "jsonl" else 7]
+    path = write_table(tmp_path / f"a.{kind}", {"a": mixed, "b": range(5)})
+    read = table(path.read_bytes(), f"b.{kind}")
+    assert read.cells("a").to_pylist() == [None if c is None else str(c) for c in mixed]
+    path.write_bytes(table_bytes(path, read.columns, read.written))
+    again = read_table(path).written.mixed["a"][1]
+    assert again == mixed
+    assert [*map(type, again)] == [*map(type, mixed)] or kind != "jsonl"
+    some = read.take(np.array([1, 0]))
+    path.write_bytes(table_bytes(path, some.columns, some.written))
+    assert read_table(path).written.mixed["a"][1] == ["x", 1]
+
+
+def test_one_cell_with_another_line_end_does_not_turn_all(table):
+    text = 'a,b\n1,"x\r\ny"\n2,z\n3,z\n'
+    read = table(text)
+    assert csv_bytes(read.columns, read.written) == text.encode()
 
 
 TYPED = pa.table(

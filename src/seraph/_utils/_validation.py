@@ -181,8 +181,17 @@ _RECORDS = (
 )
 
 
+def check_read(name: str, table: Any) -> None:
+    """Refuse a table that has not been read yet, such as a LazyFrame of polars."""
+    for method in ("collect", "to_table"):
+        if callable(getattr(table, method, None)):
+            kind = type(table).__name__
+            raise TypeError(f"{name} is a {kind}, which is not read yet: pass {name}.{method}().")
+
+
 def _refuse_other_types(name: str, table: Any) -> None:
     """Refuse dates, durations, bytes and records."""
+    check_read(name, table)
     for column, dtype in _types(table):
         advice = _advice(dtype)
         if advice:

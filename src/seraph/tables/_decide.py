@@ -16,7 +16,7 @@ from ._dates import date_features, no_date
 from ._ids import looks_like_ids, sentinel, suspicion
 from ._messages import ColumnError, ColumnWarning, Setting, advice, and_more, listed
 from ._numbers import NumberFormat, Settled
-from ._reading import is_text, read_column, settle, text_counts, without_values
+from ._reading import is_date, is_text, read_column, settle, text_counts, without_values
 from ._table import NamedColumns, about, first_of
 from ._words import cell_text, is_missing, spellings
 
@@ -143,8 +143,8 @@ class _Notes:
             return
         if wrong.any() and column.use == "numbers":
             self.too_large[name] = about(self.table, name, wrong)
-        elif wrong.any():
-            self.readings[name] = f"{about(self.table, name, wrong)} is read as missing"
+        if is_date(cells.type) and (never := np.isnat(values) & cells.is_valid().to_numpy()).any():
+            self.readings[name] = f"{about(self.table, name, never)} is read as missing"
         self._note_sentinel(name, column, values)
         if not is_text(cells.type):
             return

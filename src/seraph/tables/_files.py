@@ -82,9 +82,7 @@ def read_table(
                 separator = {"tab": "\t", r"\t": "\t"}.get(separator or "", separator)
                 separator = separator or ("\t" if kind == ".tsv" else _separator(text))
                 if len(separator) != 1:
-                    raise ValueError(
-                        f"--separator is {separator!r}: it must be one letter, or tab."
-                    )
+                    raise ValueError(f"--separator {separator}: it must be one letter, or tab.")
                 # A cell may have line ends of its own.
                 end = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
                 written = Written(separator, encoding, end)

@@ -56,8 +56,7 @@ def _dates(how: Column, cells: Any) -> tuple[Array, BoolArray]:
     if not is_date(cells.type):
         return _by_text(how, cells, lambda texts: parse_dates(texts, how.form))
     seconds = np.asarray(pc.cast(cells, pa.timestamp("s"), safe=False).to_numpy())
-    dates = without_never(seconds)
-    return dates, np.isnat(dates) & ~np.isnat(seconds)
+    return without_never(seconds), np.zeros(len(cells), dtype=bool)
 
 
 def _by_text(

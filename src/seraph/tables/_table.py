@@ -221,10 +221,11 @@ def as_table(X: Any) -> NamedColumns:
     """Return a table of pandas, polars or pyarrow as named columns; refuse anything else."""
     pa = optional_module("pyarrow", "TablePreparer needs pyarrow", "tables")
     pd = optional_module("pandas", "TablePreparer needs pandas", "tables")
-    from .._utils._validation import shown
+    from .._utils._validation import check_read, shown
 
     if isinstance(X, NamedColumns):
         return X
+    check_read("X", X)
     if type(X).__module__.startswith("dask"):
         X = X.compute()
     if isinstance(X, pd.DataFrame):
