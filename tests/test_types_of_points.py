@@ -11,7 +11,7 @@ import seraph
 from seraph import SERAPH, MarksKFold, MeanMetric, MetricClassifier, PairClassifier, classic
 from seraph.classic import Euclidean
 from seraph.compat import metric_learn
-from seraph.metrics import known_rows_scorer, pair_auc
+from seraph.metrics import pair_auc
 from tests.helpers.foreign import DAYS, TYPES
 from tests.helpers.quick import few
 
@@ -152,7 +152,6 @@ BY_NUMBER = {
     "predict": lambda X: clone(DECIDE).fit(FEW, Y).predict([[0, 1]], X),
     "search": lambda X: GridSearchCV(Euclidean(), {}, cv=MarksKFold(2)).fit(X, Y),
     "folds": lambda X: cross_val_score(NEAREST, X, Y, cv=MarksKFold(2)),
-    "scorer": lambda X: known_rows_scorer("accuracy")(clone(NEAREST).fit(FEW, Y), X, Y),
 }
 
 

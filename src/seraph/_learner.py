@@ -27,7 +27,7 @@ from ._points import (
 from ._utils._public import publish
 from ._utils._typing import Array
 from ._utils._validation import as_numbers, two_points
-from .metrics._pairs import labels_to_score, score_of_distances
+from .metrics._pairs import pairs_to_score, score_of_distances
 
 
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -81,7 +81,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             warning.
         """
         Z = np.asarray(self.transform(to_memory(X) if is_tensor(X) else X))
-        return score_of_distances(Z, labels_to_score(X, len(Z), y, marks))
+        return score_of_distances(Z, pairs_to_score(X, len(Z), y, marks))
 
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""

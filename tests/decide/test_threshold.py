@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from sklearn.calibration import calibration_curve
-from sklearn.metrics import accuracy_score, brier_score_loss, precision_score, recall_score
+from sklearn.metrics import brier_score_loss, precision_score, recall_score
 
-from seraph._decide._threshold import Aim, Decision, judge
-from seraph.metrics._threshold import choose_threshold
+from seraph._decide._threshold import Aim, Decision, choose_threshold, judge
 from tests.helpers.held import equal_pairs
 from tests.helpers.quick import few
 
@@ -27,7 +26,6 @@ def plain_candidates(d, similar, weights):
         called = d <= t
         yield {
             "threshold": t,
-            "accuracy": accuracy_score(similar, called, sample_weight=weights),
             "precision": precision_score(
                 similar, called, sample_weight=weights, zero_division=np.nan
             ),
@@ -43,7 +41,6 @@ def plain_candidates(d, similar, weights):
 @pytest.mark.parametrize(
     ("strategy", "target"),
     [
-        ("accuracy", None),
         ("equal_error_rate", None),
         ("precision", 0.6),
         ("recall", 0.9),
@@ -57,9 +54,8 @@ def test_a_threshold_reaches_what_the_best_of_all_does(strategy, target, base_ra
     all_of_them = list(plain_candidates(d, similar, weights))
     if strategy == "precision" and base_rate is not None:
         target = np.nanmax([c["precision"] for c in all_of_them])
-    found = choose_threshold(d, similar, weights, strategy, target)
+    found = choose_threshold(d, similar, weights, Aim(strategy, target))
     best = {
-        "accuracy": lambda c: -c["accuracy"],
         "equal_error_rate": lambda c: abs(c["false_accept_rate"] - (1 - c["recall"])),
         "precision": lambda c: (not c["precision"] >= target - 1e-9, -c["recall"]),
         "recall": lambda c: (c["recall"] < target - 1e-9, c["false_accept_rate"]),
@@ -73,7 +69,7 @@ def test_a_threshold_reaches_what_the_best_of_all_does(strategy, target, base_ra
 def test_a_precision_out_of_reach_is_refused_with_the_best():
     d, similar = np.array([1.0, 2.0, 3.0]), np.array([False, True, True])
     with pytest.raises(ValueError, match=r"precision of 0.9 on these pairs; the best has 0.667"):
-        choose_threshold(d, similar, np.ones(3), "precision", 0.9)
+        choose_threshold(d, similar, np.ones(3), Aim("precision", 0.9))
 
 
 def judged(held):

@@ -26,9 +26,8 @@ from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
 from .._utils._validation import as_numbers, check_choice
-from ..metrics._known_rows import labels_to_score
-from ._models import check_learner, fit_model, from_device, map_points
-from ._rules import RULES, fit_rules, probabilities
+from ._models import check_learner, fit_model, from_device, transformed
+from ._rules import RULES, class_probabilities, fit_rules
 
 # The learner checks the entries of X.
 _SHAPE_ONLY: dict[str, Any] = {"dtype": None, "accept_sparse": True, "ensure_all_finite": False}
@@ -146,7 +145,7 @@ class MetricClassifier(
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)
-        rules = fit_rules(map_points(fitted, X), known, codes, self.rule)
+        rules = fit_rules(transformed(fitted, X), known, codes, self.rule)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.__dict__.update(estimator_=fitted, classes_=classes, **rules)
         return self
@@ -180,7 +179,7 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
-        return probabilities(self, np.asarray(self.transform(X)))
+        return class_probabilities(self, np.asarray(self.transform(X)))
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to the learned space, as ``estimator_.transform`` does.
@@ -199,7 +198,7 @@ class MetricClassifier(
         X = from_device(X)
         with as_numbers("X"):
             validate_data(self, X, reset=False, **_SHAPE_ONLY)
-        return map_points(self.estimator_, X)
+        return transformed(self.estimator_, X)
 
     @property
     def _n_features_out(self) -> int:
@@ -223,7 +222,13 @@ class MetricClassifier(
             Share of the labeled rows that are predicted correctly.
         """
         predicted = self.predict(X)
-        labels, known = labels_to_score(y, len(predicted))
+        labels, known = read_classes(y, len(predicted))
+        if not known.any():
+            raise ValueError(
+                f"None of the {len(labels)} rows has a label (-1, NaN and None mean unlabeled): "
+                "there is nothing to score. For cross-validation, pass cv=seraph.MarksKFold(), "
+                "whose test sets have labeled rows."
+            )
         check_consistent_length(labels, sample_weight)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(predicted[known] == labels[known], weights=weights))

@@ -38,7 +38,7 @@ def last_step(estimator: Any) -> Any:
     return estimator
 
 
-def map_points(learner: Any, X: Any) -> Array:
+def transformed(learner: Any, X: Any) -> Array:
     """Map points by the learner; a metric of rank 0 gives one column of zeros."""
     check_directions(learner, X)
     with as_numbers("X"):

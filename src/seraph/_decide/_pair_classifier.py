@@ -24,11 +24,11 @@ from .._utils._validation import (
     check_rows_by_number,
     shown,
 )
-from ..metrics._pairs import labels_to_score, score_of_classes, score_of_distances
+from ..metrics._pairs import pairs_to_score, score_of_classes, score_of_distances
 from ._classifier import MetricClassifier
 from ._folds import order_by_name
 from ._held_out import measure_held_out, pair_features
-from ._models import check_learner, fit_model, from_device, map_points
+from ._models import check_learner, fit_model, from_device, transformed
 from ._threshold import (
     STRATEGIES,
     WITH_TARGET,
@@ -284,10 +284,10 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             without pairs of both kinds.
         """
         check_is_fitted(self)
-        labels = labels_to_score(X, _num_samples(X), y, marks)
+        labels = pairs_to_score(X, _num_samples(X), y, marks)
         if isinstance(self.estimator_, MetricClassifier):
             return score_of_classes(self.estimator_.predict_proba(X), labels)
-        return score_of_distances(map_points(self.estimator_, X), labels)
+        return score_of_distances(transformed(self.estimator_, X), labels)
 
     def _learner(self) -> Any:
         return MeanMetric() if self.estimator is None else self.estimator

@@ -20,7 +20,7 @@ from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed
 from .._utils._warnings import warn
 from ._classifier import MetricClassifier
-from ._models import last_step, map_points
+from ._models import last_step, transformed
 from ._pair_classifier import PairClassifier
 
 # Rows whose pairs are searched: their distances fit into memory.
@@ -150,7 +150,7 @@ def query_rows(
     check_seed(random_state)
     check_is_fitted(model)
     model = model.estimator_ if isinstance(model, PairClassifier) else model
-    Z = np.asarray(map_points(model, X), dtype=np.float64)
+    Z = np.asarray(transformed(model, X), dtype=np.float64)
     labeled = np.zeros(len(Z), dtype=bool)
     if y is not None:
         _, labeled = read_classes(y, len(Z))
@@ -173,14 +173,14 @@ def _decision(model: Any, X: Any) -> tuple[Array, float, bool]:
     if isinstance(model, PairClassifier):
         if isinstance(model.estimator_, MetricClassifier):
             return model.estimator_.predict_proba(X), model.threshold_, True
-        return map_points(model.estimator_, X), model.threshold_**2, False
+        return transformed(model.estimator_, X), model.threshold_**2, False
     learner = last_step(model)
     if not hasattr(learner, "pair_proba"):
         name = type(learner).__name__
         raise ValueError(
             f"{name} has no probabilities of pairs: pass a SERAPH, or a PairClassifier({name}())."
         )
-    return map_points(model, X), float(getattr(learner, "learner_", learner).eta_), False
+    return transformed(model, X), float(getattr(learner, "learner_", learner).eta_), False
 
 
 def _typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) -> Array:

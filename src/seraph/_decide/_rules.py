@@ -61,7 +61,7 @@ def fit_rules(Z: Array, known: Array, codes: Array, rule: str) -> dict[str, Any]
     }
 
 
-def probabilities(model: Any, Z: Array) -> Array:
+def class_probabilities(model: Any, Z: Array) -> Array:
     """Return the probability of each class for each row that a `MetricClassifier` has mapped."""
     away = (np.asarray(Z, dtype=np.float64) - model.center_) / model.scale_
     if model.rule == "linear":

@@ -13,7 +13,6 @@ from sklearn.metrics import roc_auc_score
 from .._marks import effective_size
 from .._utils._typing import Array, Interval
 from .._utils._warnings import warn
-from ..metrics._threshold import choose_threshold
 from ._held_out import HeldOut
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")
@@ -22,6 +21,8 @@ WITH_TARGET = STRATEGIES[2:]
 _REPLICATES = 400
 # Inverse strength of the penalty: small enough to change nothing but a singular problem.
 _HARDLY_ANY_PENALTY = 1e6
+# A rate that differs from its target by less than this reaches it: sums of weights are rounded.
+_ROUNDING = 1e-12
 
 
 class Aim(NamedTuple):
@@ -60,9 +61,8 @@ class Decision:
             always_or_never = np.inf if intercept >= 0.0 else -np.inf
             even = max(0.0, -intercept / slope) if slope < 0.0 else always_or_never
             return cls(even, slope, intercept)
-        weights = held.weights(aim.base_rate)
         try:
-            threshold = choose_threshold(d, held.similar, weights, aim.strategy, aim.target)
+            threshold = choose_threshold(d, held.similar, held.weights(aim.base_rate), aim)
         except ValueError:
             if otherwise is None:
                 raise
@@ -83,6 +83,51 @@ class Decision:
 def distances(features: Array) -> Array:
     """Return the one number of each pair that threshold and log-odds go by."""
     return np.asarray(features[:, 0])
+
+
+def choose_threshold(distances: Array, similar: Array, weights: Array, aim: Aim) -> float:
+    """Choose the distance up to which to call pairs similar, half-way between two of them.
+
+    It is the smallest of equals, but for a false-accept rate or a precision the largest.
+
+    Examples
+    --------
+    >>> d, similar = np.array([1.0, 2.0, 4.0]), np.array([True, True, False])
+    >>> choose_threshold(d, similar, np.ones(3), Aim("recall", 0.5))
+    1.5
+    """
+    values, place = np.unique(distances, return_inverse=True)
+    # Of each cut between two distances: the weights of the pairs that it calls similar.
+    hits, false_hits = (
+        np.append(0.0, np.cumsum(np.bincount(place, weights * kind, minlength=len(values))))
+        for kind in (similar, ~similar)
+    )
+    at = _cut(hits, false_hits, aim)
+    if at == 0:
+        return float(values[0] / 2 or -1e-300)
+    return float(0.5 * (values[at - 1] + values[min(at, len(values) - 1)]))
+
+
+def _cut(hits: Array, false_hits: Array, aim: Aim) -> int:
+    """Return how many of the distinct distances to call similar, the smallest first."""
+    target = aim.target or 0.0
+    recall = hits / (hits[-1] or 1.0)
+    accepts = false_hits / (false_hits[-1] or 1.0)
+    if aim.strategy == "equal_error_rate":
+        return int(np.argmin(np.abs(accepts - (1.0 - recall))))
+    if aim.strategy == "recall":
+        return int(np.argmax(recall >= target - _ROUNDING))
+    if aim.strategy == "false_accept_rate":
+        return int(np.flatnonzero(accepts <= target + _ROUNDING)[-1])
+    with np.errstate(invalid="ignore"):
+        precision = hits / (hits + false_hits)
+    reached = np.flatnonzero(precision >= target - _ROUNDING)
+    if len(reached) == 0:
+        raise ValueError(
+            f"No threshold reaches a precision of {target:g} on these pairs; the best has "
+            f"{np.nanmax(precision):.3f}. Lower target, or mark more pairs."
+        )
+    return int(reached[-1])
 
 
 def fit_log_odds(d: Array, held: HeldOut, base_rate: float | None) -> tuple[float, float]:

@@ -4,15 +4,11 @@ No figure stores an n x n array; large tables are sampled, as each docstring say
 """
 
 from .._utils._public import publish as _publish
-from ._known_rows import known_rows_scorer
 from ._pairs import equal_error_rate, pair_auc
 from ._retrieval import map_at_r, precision_at_1, recall_at_k
-from ._threshold import choose_threshold
 
 __all__ = [
-    "choose_threshold",
     "equal_error_rate",
-    "known_rows_scorer",
     "map_at_r",
     "pair_auc",
     "precision_at_1",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist, pdist
 
 from .._marks import Marks, PairLabels
 from .._utils._tiles import row_slices
@@ -14,10 +15,12 @@ from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._points import check_mapped
 
-# Distances of pairs, from the numbers of their first and of their second rows.
-Gaps = Callable[[Array, Array], Array]
-# Most pairs of one kind; those of more are sampled. Pairs whose points are in memory at a time.
-_MOST_PAIRS, _CHUNK = 2**21, 2**16
+# Distances of pairs, from the table of their first points and that of their second points.
+Gap = Callable[[Array, Array], Array]
+# Most pairs of one kind, and how many are sampled of more: their AUC is that of all to 0.0005.
+_MOST_PAIRS, _SAMPLE = 2**21, 2**19
+# Coordinates at a time: what a processor's cache holds. With more, each pair costs three times.
+_CHUNK = 2**17
 
 
 def pair_auc(
@@ -29,8 +32,8 @@ def pair_auc(
     """Compute the area under the ROC curve of the distance, over the labeled pairs.
 
     This is the probability that a random similar pair is closer than a random dissimilar one; a
-    tie counts half. All pairs count, up to 2 million of each kind (some 2,000 labeled rows); above
-    that, a random sample of this many, the same one each time.
+    tie counts half. All pairs count, up to 2 million of each kind (some 2,000 labeled rows); of
+    more, a random sample of half a million, the same one each time.
 
     Parameters
     ----------
@@ -57,22 +60,20 @@ def pair_auc(
     0.0
     """
     points = check_mapped(Z)
-    return _auc(_squared(points), PairLabels.of(Z, len(points), y, marks))
+    return _auc(points, _squared, PairLabels.of(Z, len(points), y, marks))
 
 
 def score_of_distances(Z: Array, labels: PairLabels) -> float:
     """Compute the score of a distance: the same, or 0.5 if no pairs can be compared."""
-    return _score(_squared(Z), labels)
+    return _score(Z, _squared, labels)
 
 
 def score_of_classes(chances: Array, labels: PairLabels) -> float:
     """Compute the same where the distance is the probability that two classes differ."""
-    return _score(lambda a, b: 1.0 - np.einsum("kc,kc->k", chances[a], chances[b]), labels)
+    return _score(chances, lambda p, q: 1.0 - np.einsum("kc,kc->k", p, q), labels)
 
 
-def labels_to_score(
-    X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None
-) -> PairLabels:
+def pairs_to_score(X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None) -> PairLabels:
     """Check the labels of the `n` rows of `X`; a fold may have none, but some must be passed."""
     if y is None and marks is None:
         raise ValueError(
@@ -84,19 +85,16 @@ def labels_to_score(
     return PairLabels.of(X, n, y, marks, required=False)
 
 
-def _squared(Z: Array) -> Gaps:
-    def gaps(first: Array, second: Array) -> Array:
-        difference = Z[first] - Z[second]
-        return np.asarray(np.einsum("kr,kr->k", difference, difference))
-
-    return gaps
+def _squared(first: Array, second: Array) -> Array:
+    difference = first - second
+    return np.asarray(np.einsum("kr,kr->k", difference, difference))
 
 
-def _score(gaps: Gaps, labels: PairLabels) -> float:
+def _score(Z: Array, gap: Gap, labels: PairLabels) -> float:
     # An error would end as a score of NaN, and a search would take its first candidate. The same
     # value for all candidates lets the other folds decide.
     if labels.n_similar and labels.n_dissimilar:
-        return _auc(gaps, labels)
+        return _auc(Z, gap, labels)
     warn(
         "The rows to score have no similar pairs, or no dissimilar ones, so they cannot tell how "
         "good the distance is: they score 0.5, as chance does. For cross-validation and searches, "
@@ -105,8 +103,8 @@ def _score(gaps: Gaps, labels: PairLabels) -> float:
     return 0.5
 
 
-def _auc(gaps: Gaps, labels: PairLabels) -> float:
-    similar, dissimilar = _ordered(gaps, labels)
+def _auc(Z: Array, gap: Gap, labels: PairLabels) -> float:
+    similar, dissimilar = _ordered(Z, gap, labels)
     closer = np.searchsorted(similar, dissimilar, "left")
     not_farther = np.searchsorted(similar, dissimilar, "right")
     return float(np.mean(closer + not_farther) / (2 * len(similar)))
@@ -143,7 +141,7 @@ def equal_error_rate(
     """
     points = check_mapped(Z)
     labels = PairLabels.of(Z, len(points), y, marks)
-    kinds = _ordered(_squared(points), labels)
+    kinds = _ordered(points, _squared, labels)
     thresholds = np.unique(np.concatenate([[-1.0], *kinds]))
     recall, accepted = (np.searchsorted(d, thresholds, "right") / len(d) for d in kinds)
     excess = accepted + recall - 1.0  # dissimilar pairs accepted, less similar ones rejected
@@ -152,7 +150,7 @@ def equal_error_rate(
     return float(accepted[at - 1] + step * (accepted[at] - accepted[at - 1]))
 
 
-def _ordered(gaps: Gaps, labels: PairLabels) -> tuple[Array, Array]:
+def _ordered(Z: Array, gap: Gap, labels: PairLabels) -> tuple[Array, Array]:
     """Return the distances of the similar and of the dissimilar pairs, in ascending order."""
     if not (labels.n_similar and labels.n_dissimilar):
         raise ValueError(
@@ -160,16 +158,35 @@ def _ordered(gaps: Gaps, labels: PairLabels) -> tuple[Array, Array]:
             f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs."
         )
 
-    def distances(similar: bool) -> Array:
-        pairs = pairs_of_kind(labels, similar=similar)
-        parts = [gaps(*pairs[part].T) for part in row_slices(len(pairs), _CHUNK)]
-        return np.sort(np.concatenate(parts))
-
-    return distances(similar=True), distances(similar=False)
+    return _sorted(Z, gap, labels, similar=True), _sorted(Z, gap, labels, similar=False)
 
 
-def pairs_of_kind(labels: PairLabels, *, similar: bool, most: int = _MOST_PAIRS) -> Array:
-    """Return the similar or the dissimilar pairs; a sample of `most` of them if there are more.
+def _sorted(Z: Array, gap: Gap, labels: PairLabels, *, similar: bool) -> Array:
+    if gap is _squared and (labels.n_similar if similar else labels.n_dissimilar) <= _MOST_PAIRS:
+        pairs, blocks = labels.pairs[labels.similar == similar], _class_blocks(Z, labels, similar)
+    else:
+        pairs, blocks = pairs_of_kind(labels, similar=similar), iter(())
+    listed = (
+        gap(Z.take(pairs[part, 0], axis=0), Z.take(pairs[part, 1], axis=0))
+        for part in row_slices(len(pairs), _CHUNK // max(1, Z.shape[1]))
+    )
+    return np.sort(np.concatenate([*listed, *blocks]))
+
+
+def _class_blocks(Z: Array, labels: PairLabels, similar: bool) -> Iterator[Array]:
+    """Yield the squared distances of all pairs that the classes imply, class by class."""
+    rows = labels.rows_by_class
+    points, start = Z[rows], 0
+    for end in np.cumsum(np.bincount(labels.codes[rows])):
+        own, later = points[start:end], points[end:]
+        yield pdist(own, "sqeuclidean") if similar else cdist(own, later, "sqeuclidean").ravel()
+        start = end
+
+
+def pairs_of_kind(
+    labels: PairLabels, *, similar: bool, most: int = _MOST_PAIRS, sample: int = _SAMPLE
+) -> Array:
+    """Return the similar or the dissimilar pairs; a `sample` if there are more than `most`.
 
     Examples
     --------
@@ -187,7 +204,7 @@ def pairs_of_kind(labels: PairLabels, *, similar: bool, most: int = _MOST_PAIRS)
     total = len(marked) + labels.implied[0 if similar else 1]
     numbers = np.arange(min(total, most))
     if total > most:
-        numbers = np.sort(np.random.default_rng(0).integers(total, size=most))
+        numbers = np.sort(np.random.default_rng(0).integers(total, size=sample))
     is_marked = numbers < len(marked)
     implied = numbers[~is_marked]
     first = np.searchsorted(last, implied, side="right")

@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils import check_array
 
 from .._decide._classifier import MetricClassifier
+from .._decide._models import last_step
 from .._utils._tiles import row_slices, spaced
 from .._utils._typing import Array
 from .._utils._validation import in_short, shown
-from ._steps import last_step
 from ._tables import column_names, text_columns, text_of, used_columns
 
 # Differences that rounding explains, relative to the largest number that the model returns.

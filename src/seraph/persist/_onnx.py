@@ -15,6 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from .. import classic
 from .._decide._classifier import MetricClassifier
+from .._decide._models import last_step
 from .._decide._pair_classifier import PairClassifier
 from .._kernel import KernelSERAPH
 from .._mean import MeanMetric
@@ -22,7 +23,7 @@ from .._seraph import SERAPH
 from .._utils._optional import optional_module
 from . import _graphs, _tables
 from ._agreement import check_agreement
-from ._steps import check_export, first_step, last_step
+from ._steps import check_export, first_step
 
 _LINEAR = (SERAPH, MeanMetric, *(getattr(classic, name) for name in classic.__all__))
 

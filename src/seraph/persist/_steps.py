@@ -41,8 +41,3 @@ def flat_steps(model: Any) -> list[Any]:
 def first_step(model: Any) -> Any:
     """Return the first step of a pipeline, or of the one in it; or the model itself."""
     return first_step(model.steps[0][1]) if hasattr(model, "steps") else model
-
-
-def last_step(model: Any) -> Any:
-    """Return the last step of a pipeline, or of the one in it; or the model itself."""
-    return last_step(model.steps[-1][1]) if hasattr(model, "steps") else model
