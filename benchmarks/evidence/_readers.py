@@ -1,7 +1,8 @@
 """Read the files of the sets: columns of tables, or things to embed, and their classes.
 
 A reader of a table returns a list of columns, numbers (NaN where missing) or strings (None where
-missing); any other reader returns a list of texts, files or vectors. Both return the classes.
+missing), or a data frame if it is untidy; any other reader returns a list of texts, files,
+pictures or vectors. All return the classes.
 """
 
 import csv
@@ -14,8 +15,9 @@ import warnings
 import zipfile
 
 import numpy as np
+import pandas as pd
 
-from ._packages import importable
+from ._packages import fetch, importable
 
 MISSING = ("", "?", "~", "NA", "<null>")
 # WordNet's files of nouns: animals, artifacts, bodies, communication, events, feelings, food,
@@ -117,6 +119,37 @@ def read_river(path):
     return columns_of([row[:-1] for row in rows]), [row[-1] for row in rows]
 
 
+def read_frame(path, target, drop=""):
+    """Read a CSV file or a pickled data frame as it is, without the rows that lack the target."""
+    if path.name.endswith(".pkl.compress"):
+        frame = pd.read_pickle(path, compression="xz").drop(columns="rownames")
+    else:
+        frame = pd.read_csv(path, skipinitialspace=True, low_memory=False)
+    frame = frame[frame[target].notna()].drop(
+        columns=[title for title in drop.split(",") if title]
+    )
+    return frame.drop(columns=target), frame[target].astype(str).str.strip().tolist()
+
+
+def read_columns(path, target, drop=""):
+    """Read a data frame as a table: numbers, and categories elsewhere."""
+    frame, y = read_frame(path, target, drop)
+    columns = []
+    for _, column in frame.items():
+        if column.dtype.kind in "biuf":
+            columns.append(column.astype(np.float64).tolist())
+        else:
+            columns.append([None if pd.isna(cell) else str(cell) for cell in column])
+    return columns, y
+
+
+def read_series(path):
+    """Read time series of one length: numbers with commas, a colon, the class."""
+    _, _, data = path.read_text(encoding="utf-8").partition("@data\n")
+    rows = [line.rpartition(":") for line in data.splitlines() if line.strip()]
+    return columns_of([cells.split(",") for cells, *_ in rows]), [row[-1].strip() for row in rows]
+
+
 def read_sklearn(name):
     """Return a set of scikit-learn; the digits are pixels in [0, 1]."""
     import sklearn.datasets
@@ -142,6 +175,44 @@ def read_texts(path, text):
     k, target = titles.index(text), flags.index("class")
     rows = [row for row in rows if row[k].strip()]
     return [row[k] for row in rows], [row[target] for row in rows]
+
+
+def read_messages(path, text, target):
+    """Return a column of texts of a CSV file, and the classes."""
+    frame, y = read_frame(path, target)
+    return frame[text].tolist(), y
+
+
+def read_excerpts(folder):
+    """Return sentences, and where they are from, as the file says."""
+    files = sorted(folder.glob("*_GroundTruth.csv.gz"))
+    pairs = [(text, path.name) for path in files for text in pd.read_csv(path)["text"]]
+    return [text for text, _ in pairs], [name for _, name in pairs]
+
+
+def read_species(folder):
+    """Return the first English description of each kind of monster, and its first type."""
+    texts = pd.read_csv(folder / "pokemon_species_flavor_text.csv").query("language_id == 9")
+    texts = texts.groupby("species_id")["flavor_text"].first().str.replace(r"\s+", " ", regex=True)
+    types = pd.read_csv(folder / "pokemon_types.csv").query("slot == 1").set_index("pokemon_id")
+    return texts.tolist(), types["type_id"].loc[texts.index].tolist()
+
+
+def read_clothes(folder):
+    """Return gray pictures of 28 x 28 pixels, and what they show."""
+    pixels, labels = (
+        np.frombuffer(gzip.decompress((folder / f"t10k-{name}-ubyte.gz").read_bytes()), np.uint8)
+        for name in ("images-idx3", "labels-idx1")
+    )
+    return list(pixels[16:].reshape(-1, 28, 28)), labels[8:].tolist()
+
+
+def read_prompts(folder):
+    """Return the recordings of a telephone system, and their language, which is the speaker."""
+    inside = folder.relative_to(fetch("prompts-en"))
+    folders = {name: fetch(f"prompts-{name}") / inside for name in ("en", "es", "fr", "it", "ru")}
+    pairs = [(path, name) for name in folders for path in sorted(folders[name].rglob("*.wav"))]
+    return [path for path, _ in pairs], [name for _, name in pairs]
 
 
 def read_fortunes(folder):

@@ -16,6 +16,7 @@ from benchmarks._stamp import fill, table
 
 from . import _data
 from ._methods import CLASSIFIERS, METHODS, OURS, RIVALS
+from ._packages import PACKAGES
 from ._run import LOOKS, read_log
 from ._tasks import JUDGED, SEEN, SETTINGS
 
@@ -357,8 +358,8 @@ def about_sets(results):
         row = _data.SETS[name]
         samplings = [key for key in results.values if key[0] == name and key[2] == "mean"]
         settings = ", ".join(setting for _, setting, _ in samplings)
-        source = row.get("spec") or row["package"]
-        rows.append([name, source, row["license"], row.get("rows", ""), settings])
+        source = PACKAGES[row["package"]]["spec"] if row["package"] else "this repository"
+        rows.append([name, source, row["license"], row["rows"], settings])
     return table(["set", "source", "license", "rows", "settings"], rows)
 
 

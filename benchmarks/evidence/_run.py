@@ -16,13 +16,14 @@ from benchmarks._stamp import make_stamp
 
 from . import _data
 from ._methods import measure, wanted
-from ._tasks import SETTINGS, sample
+from ._order import CHOICE, LIST, last_commit
+from ._tasks import SETTINGS, UNTIDY, sample
 
 FIELDS = ("set", "setting", "seed", "method", "error", "auc", "map", "seconds", "note")
 LOOKS = Path(__file__).with_name("looks.csv")
 
 
-def run(sets, samplings, jobs, log, settings=SETTINGS, methods=None):
+def run(sets, samplings, jobs, log, settings=None, methods=None):
     """Run what the log lacks, one sampling of everything before the next."""
     names, missing = _data.available(_data.chosen_sets(sets))
     for name, reason in missing.items():
@@ -32,7 +33,7 @@ def run(sets, samplings, jobs, log, settings=SETTINGS, methods=None):
         (name, setting, seed)
         for seed in range(samplings)
         for name in names
-        for setting in settings
+        for setting in settings or settings_of(name)
         if (name, setting, str(seed)) not in done
     ]
     judging = _data.GROUPS["judging"]
@@ -51,6 +52,11 @@ def run(sets, samplings, jobs, log, settings=SETTINGS, methods=None):
             left = spent / count * (len(units) - count)
             if count % max(1, len(units) // 20) == 0 or count == len(units):
                 print(f"{count} of {len(units)} tasks, {spent:.0f} s, about {left:.0f} s left")
+
+
+def settings_of(name):
+    """Return the settings that a set is run in."""
+    return UNTIDY if _data.SETS[name]["kind"] == "untidy" else SETTINGS
 
 
 def work(name, setting, seed, methods=None):
@@ -88,7 +94,14 @@ def read_log(path):
 
 
 def count_look(log, arguments):
-    """Write down that the sets for judging are looked at."""
-    row = (datetime.date.today().isoformat(), make_stamp(), log.name, " ".join(arguments))
+    """Write down that the sets for judging are looked at, and what had been fixed before."""
+    commits = last_commit(*LIST), last_commit(*CHOICE)
+    row = (
+        datetime.date.today().isoformat(),
+        make_stamp(),
+        *commits,
+        log.name,
+        " ".join(arguments),
+    )
     with LOOKS.open("a", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerow(row)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from seraph import Marks
+from seraph import Marks, TablePreparer
 
 SETTINGS = ("labels-20", "labels-100", "pairs-100")
+UNTIDY = ("labels-60",)  # of untidy tables, for classifiers
 SEEN, JUDGED = 2000, 500  # rows that a learner sees, and rows that judge it, at most
 
 
@@ -50,7 +51,7 @@ def sample(X, y, kind, setting, seed):
     """Sample a task; None if the set is too small for the setting.
 
     Too small means: as many labels as rows, fewer labels than classes, or too few pairs of one
-    kind.
+    kind. A data frame becomes numbers, as `TablePreparer` has learned from the rows seen.
     """
     rng = np.random.default_rng([seed, len(y)])
     order = rng.permutation(len(y))
@@ -60,7 +61,12 @@ def sample(X, y, kind, setting, seed):
     marks = (_labels if what == "labels" else _pairs)(y[seen], int(count), rng)
     if marks is None or (what == "labels" and int(count) < len(np.unique(y))):
         return None
-    return Task(kind, seed, X[seen], y[seen], *marks, X[judged], y[judged])
+    if kind == "untidy":
+        preparer = TablePreparer().fit(X.iloc[seen])
+        rows, others = (preparer.transform(X.iloc[part]) for part in (seen, judged))
+    else:
+        rows, others = X[seen], X[judged]
+    return Task(kind, seed, rows, y[seen], *marks, others, y[judged])
 
 
 def _labels(y, count, rng):

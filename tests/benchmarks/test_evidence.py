@@ -5,11 +5,12 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import _stamp
-from benchmarks.evidence import _data, _methods, _report, _run
+from benchmarks.evidence import _data, _methods, _order, _readers, _report, _run
 from benchmarks.evidence._tasks import judge, map_at_r, pair_auc, sample, squared_distances
 from seraph import SERAPH, MeanMetric
 
@@ -79,7 +80,7 @@ def test_the_lists_are_disjoint_and_complete():
     assert not choosing.keys() & judging.keys()
     kinds = [row["kind"] for row in judging.values()]
     assert kinds.count("table") >= 20
-    assert kinds.count("embedding") >= 6
+    assert kinds.count("embedding") >= 5
     assert sum(int(row["rows"]) > 5000 for row in judging.values()) >= 5
     assert all(row["license"] and len(row["sha256"]) == 64 for row in judging.values())
 
@@ -93,6 +94,54 @@ def test_a_table_gets_a_variance_of_one_per_column_and_missing_cells_are_filled(
     assert variances[0] == pytest.approx(1)
     assert variances[1:4].sum() == pytest.approx(1)
     assert X[1, 0] == pytest.approx(0)  # the median is the mean here
+
+
+def test_a_frame_is_a_table_or_untidy_and_is_carried_in_a_folder(tmp_path, monkeypatch):
+    path = tmp_path / "shop.csv"
+    path.write_text(
+        "id,price,day,kind\n"
+        + "".join(f'{k},"${k}.50",2026-01-{k % 28 + 1:02},{"ab"[k % 2]}\n' for k in range(60))
+        + "60,,,\n"
+    )  # a row without a class
+    columns, y = _readers.read_columns(path, target="kind", drop="id")
+    assert (len(columns), len(columns[0]), y[:2]) == (2, 60, ["a", "b"])
+    row = {"kind": "untidy", "package": "", "path": path, "reader": "frame", "license": ""}
+    row |= {"options": "target=kind;drop=id", "sha256": ""}
+    monkeypatch.setitem(_data.SETS, "shop", row)
+    monkeypatch.setenv("SERAPH_EVIDENCE_SETS", str(tmp_path / "carried"))
+    _data.load("shop")
+    path.unlink()
+    X, codes, kind = _data.load("shop")
+    assert isinstance(X, pd.DataFrame)
+    task = sample(X, codes, kind, "labels-10", seed=0)
+    assert task.X.shape == task.X_test.shape == (30, 2)  # a price and a date are numbers
+
+
+def test_the_order_of_list_choice_and_look_is_checked_from_git(tmp_path, monkeypatch):
+    def commit(name, text):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        _stamp.git("add", ".")
+        _stamp.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", name)
+        return _stamp.git("rev-parse", "HEAD")
+
+    assert _order.check_order()[1] == []  # of this repository
+    monkeypatch.setattr(_stamp, "ROOT", tmp_path)
+    _stamp.git("init")
+    listed = commit(_order.LIST[0], "name")
+    chosen = commit("src/seraph/a.py", "1")
+    title = "date,tree,list,choice,log,command\n"
+    commit(_order.LOOKS, f"{title}1,,,,,\n2,,{listed},{chosen},,\n")
+    lines, wrong = _order.check_order()
+    assert (len(lines), wrong) == (2, [])
+    commit(_order.LOOKS, f"{title}2,,{chosen},{listed},,\n")
+    assert f"{chosen} is not before {listed}" in _order.check_order()[1]
+    late = commit(_order.LIST[0], "another name")
+    later = commit("src/seraph/a.py", "2")
+    commit(_order.LOOKS, f"{title}2,,{late},{chosen},,\n3,,{listed},{later},,\n")
+    wrong = _order.check_order()[1]
+    assert f"{late} is not before {chosen}" in wrong
+    assert any(line.startswith("the list was changed") for line in wrong)
 
 
 # Methods
