@@ -18,6 +18,7 @@ from tests.helpers.quick import few
 
 X = np.random.default_rng(0).normal(size=(12, 3))
 Y = np.arange(12) % 2
+B, CODES = blobs()
 
 
 def seeded(learner):
@@ -143,6 +144,33 @@ def test_an_early_stop_is_told_and_counted(learner, rng):
     assert short.n_iter_ == 1
 
 
+@each([GDM(), GDM(diagonal=True), ITML(), LSML(random_state=0)])
+def test_the_gap_bounds_what_an_early_stop_misses(learner):
+    points, y = load_wine(return_X_y=True)
+    points = StandardScaler().fit_transform(points)
+    best = clone(learner).set_params(tol=1e-8, max_iter=2000).fit(points, y).objective_
+    gaps = []
+    for max_iter in (2, 4, 8):
+        message = rf"{name_of(learner)} has not converged .{max_iter} iter"
+        with pytest.warns(ConvergenceWarning, match=message):
+            early = clone(learner).set_params(tol=1e-8, max_iter=max_iter).fit(points, y)
+        assert (early.converged_, early.n_iter_) == (False, max_iter)
+        value, gap = early.objective_, early.optimality_gap_
+        # GDM maximizes, and its gap is relative.
+        missing = best / value - 1.0 if isinstance(learner, GDM) else value - best
+        assert 0.0 < missing <= gap * (1.0 if isinstance(learner, GDM) else max(1.0, value))
+        gaps.append(gap)
+    assert np.isfinite(gaps[-1])
+
+
+@pytest.mark.parametrize("prior", ["identity", "covariance"])
+@each([ITML(gamma=0.0), LSML(gamma=0.0), SDML(balance=0.0, sparsity=0.0)])
+def test_without_a_weight_of_the_labels_the_metric_is_the_prior(learner, prior):
+    metric = clone(learner).set_params(prior=prior).fit(B, CODES).get_mahalanobis_matrix()
+    expected = np.eye(4) if prior == "identity" else np.linalg.inv(np.cov(B.T))
+    np.testing.assert_allclose(metric, expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("Learner", [ITML, LMNN])
 def test_an_early_stop_is_not_called_convergence(Learner):
     points, y = load_wine(return_X_y=True)
@@ -187,21 +215,6 @@ def test_marks_are_refused_by_learners_of_classes_alone(Learner):
     Learner().fit(X, Y, marks=marks)  # they follow from the classes
 
 
-@pytest.mark.filterwarnings("ignore:The number of unique classes")  # says scikit-learn
-@pytest.mark.parametrize("Learner", [LMNN, NCA])
-def test_labels_that_say_nothing_are_refused(Learner):
-    for y, message in (
-        (None, "target y is None"),
-        ([0] * 12, "needs at least two classes"),
-        (range(12), "with at least two members"),
-        ([0] + [-1] * 11, "No label+ed pair"),
-        ([0, 1], "y has 2 labels and X has 12 rows"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            Learner().fit(X, y)
-
-
-B, CODES = blobs()
 FLAT = np.ones((4, 2))
 SIMILAR, DISSIMILAR = (Marks([[0, 1]], [sign], rows=40) for sign in (1, -1))
 APART = Marks([[0, 1], [2, 3]], [1, -1], rows=40)
@@ -210,6 +223,8 @@ TWINS = Marks([[0, 1], [0, 2]], [1, -1], rows=40)
 CORNER = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 TARGETS = np.arange(40.0)
 REFUSED = [
+    (LMNN(), B, {"y": [0] * 40}, "needs at least two classes"),
+    (NCA(), B, {"y": range(40)}, "with at least two members"),
     (GMML(), B, {"marks": DISSIMILAR}, "All 1 labeled pairs are dissimilar"),
     (GMML(), TWICE, {"marks": TWINS}, "similar pairs do not differ in any feature"),
     (GMML(ridge=0.0), B, {"marks": TWINS}, r"do not differ in 3 of 4 directions.*larger ridge"),

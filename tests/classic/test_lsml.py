@@ -106,23 +106,6 @@ def test_a_second_solver_finds_no_lower_objective():
     assert learner.objective_ >= reference.fun - 1e-5 * max(1.0, reference.fun)
 
 
-def test_the_gap_bounds_what_is_missing():
-    X, y = blobs()
-    rows = quadruplets_of(X, y)
-    best = LSML(tol=1e-9).fit(X, quadruplets=rows)
-    for tol in (1.0, 0.1, 1e-2, 1e-3):
-        early = LSML(tol=tol).fit(X, quadruplets=rows)
-        missing = early.objective_ - best.objective_
-        assert missing <= early.optimality_gap_ * max(1.0, early.objective_) + 1e-8
-
-
-def test_without_weight_the_metric_is_the_prior():
-    X, y = blobs()
-    assert_allclose(LSML(gamma=0.0).fit(X, y).components_, np.eye(4), atol=1e-9)
-    learner = LSML(gamma=0.0, prior="covariance").fit(X, y)
-    assert_allclose(learner.get_mahalanobis_matrix(), np.linalg.inv(np.cov(X.T)))
-
-
 def test_classes_give_all_combinations_of_pairs_or_a_sample():
     labels = PairLabels.make(5, y=[0, 0, 1, 1, -1], marks=Marks([[0, 4]], [-1], rows=5))
     rows = LSML()._comparisons(np.zeros((5, 1)), labels)

@@ -45,13 +45,6 @@ def test_more_sparsity_leaves_fewer_entries():
     assert counts[0] == 36 > counts[1] > counts[2] == 6
 
 
-def test_without_balance_the_metric_is_the_prior():
-    X, y = blobs()
-    assert_allclose(SDML(balance=0.0).fit(X, y).components_, np.eye(4), atol=1e-9)
-    learner = SDML(balance=0.0, sparsity=0.0, prior="covariance").fit(X, y)
-    assert_allclose(learner.get_mahalanobis_matrix(), np.linalg.inv(np.cov(X.T)))
-
-
 def test_the_largest_weight_makes_the_matrix_singular():
     X, y = blobs()
     S, D = literal_scatters(X, *every_pair(y), 0.0)
