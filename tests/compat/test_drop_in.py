@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_iris
-from sklearn.neighbors import KNeighborsClassifier
 
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import (
@@ -62,17 +61,6 @@ def test_the_bases_serve_a_learner_of_pairs_of_ones_own():
     learner = Nearest(preprocessor=X).fit(rows, signs)
     assert_array_equal(learner.predict(rows), Nearest().fit(X[rows], signs).predict(X[rows]))
     assert learner.score(rows, signs) > 0.8
-
-
-def test_a_fitted_metric_goes_into_scikit_learn():
-    learner = metric_learn.Covariance().fit(X)
-    by_metric = KNeighborsClassifier(1, metric=learner.get_metric(), algorithm="brute")
-    by_map = KNeighborsClassifier(1, algorithm="brute")
-    by_map.fit(learner.transform(X[::2]), Y[::2])
-    assert_array_equal(
-        by_metric.fit(X[::2], Y[::2]).predict(X[1::10]),
-        by_map.predict(learner.transform(X[1::10])),
-    )
 
 
 # Where it differs from metric-learn, as docs/results/stand_in.md says

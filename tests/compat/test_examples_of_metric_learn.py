@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
-from sklearn.metrics import roc_auc_score
-from sklearn.neighbors import KNeighborsClassifier
 
 from seraph.compat.metric_learn import (
     ITML,
@@ -16,15 +14,8 @@ from seraph.compat.metric_learn import (
     MMC,
     NCA,
     RCA,
-    SCML,
     SDML,
     Covariance,
-    ITML_Supervised,
-    LSML_Supervised,
-    MMC_Supervised,
-    RCA_Supervised,
-    SCML_Supervised,
-    SDML_Supervised,
 )
 
 X, Y = load_iris(return_X_y=True)
@@ -97,14 +88,6 @@ def test_itml():
     assert matrix[0, 0] == pytest.approx(expected[0, 0], rel=0.03)
 
 
-def test_mmc():
-    mmc = MMC().fit(PAIRS, SIGNS)
-    assert_array_equal(mmc.predict(PAIRS), SIGNS)
-    assert mmc.score(PAIRS, SIGNS) == 1.0
-    distances = mmc.pair_distance(PAIRS)
-    assert distances[:2].max() < 0.2 * distances[2:].min()
-
-
 def test_mmc_of_two_pairs():
     pairs = np.array([[[1.2, 3.2], [2.3, 5.5]], [[4.5, 2.3], [2.1, 2.3]]])
     mmc = MMC(random_state=42).fit(pairs, np.array([1, -1]))
@@ -140,39 +123,3 @@ def test_lsml():
     assert_allclose(lsml.get_mahalanobis_matrix(), expected, atol=0.01)
     assert_array_equal(lsml.predict(quadruplets), [1, -1, 1, -1])
     assert lsml.score(quadruplets) == 0.5
-
-
-def test_scml():
-    triplets = [
-        [[1.2, 7.5], [1.3, 1.5], [6.2, 9.7]],
-        [[1.3, 4.5], [3.2, 4.6], [5.4, 5.4]],
-        [[3.2, 7.5], [3.3, 1.5], [8.2, 9.7]],
-        [[3.3, 4.5], [5.2, 4.6], [7.4, 5.4]],
-    ]
-    scml = SCML(random_state=0).fit(triplets)
-    assert_array_equal(scml.predict(triplets), [1, 1, 1, 1])
-    assert scml.score(triplets) == 1.0
-
-
-# Learners of sampled tuples: the samples differ, what is learned does not
-
-
-@pytest.mark.parametrize(
-    "learner",
-    [
-        ITML_Supervised(n_constraints=200, random_state=0),
-        MMC_Supervised(n_constraints=200, random_state=0),
-        LSML_Supervised(n_constraints=200, random_state=0),
-        SDML_Supervised(n_constraints=200, balance_param=1e-4, random_state=0),
-        RCA_Supervised(n_chunks=30, chunk_size=2, random_state=0),
-        SCML_Supervised(random_state=33),
-    ],
-    ids=lambda learner: type(learner).__name__,
-)
-def test_learners_of_classes_tell_the_classes_of_iris_apart(learner):
-    learner.fit(X, Y)
-    knn = KNeighborsClassifier(3).fit(learner.transform(X[::2]), Y[::2])
-    assert knn.score(learner.transform(X[1::2]), Y[1::2]) > 0.9
-    rows = np.random.default_rng(0).integers(150, size=(500, 2))
-    alike = Y[rows[:, 0]] == Y[rows[:, 1]]
-    assert roc_auc_score(alike, learner.pair_score(X[rows])) > 0.85
