@@ -18,9 +18,11 @@ classes along the moons.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
+from sklearn.decomposition import KernelPCA
 from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
 
-from seraph import SERAPH, KernelSERAPH, MetricClassifier
+from seraph import SERAPH, MetricClassifier
 
 rng = np.random.default_rng(11)
 X, y = make_moons(200, noise=0.1, random_state=11)
@@ -39,7 +41,8 @@ balance = 15 / (graph.nnz / 2)  # 6 labels are 15 labeled pairs
 grid = np.stack(np.meshgrid(np.linspace(-1.5, 2.5, 200), np.linspace(-1, 1.5, 200)), axis=-1)
 figure, panels = plt.subplots(1, 2, figsize=(9.6, 3.6), layout="constrained")
 for axes, weight in zip(panels, (0.0, 3.0), strict=True):
-    learner = KernelSERAPH(SERAPH(manifold=weight * balance), gamma=3.0)
+    kernel = KernelPCA(kernel="rbf", gamma=3.0)
+    learner = make_pipeline(kernel, SERAPH(manifold=weight * balance))
     classifier = MetricClassifier(learner, rule="nearest").fit(X, y_partial)
     error = 1 - classifier.score(X[~known], y[~known])
     plane = classifier.predict(grid.reshape(-1, 2)).reshape(200, 200)

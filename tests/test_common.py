@@ -15,7 +15,6 @@ from sklearn.utils.estimator_checks import check_classifiers_classes, check_esti
 
 from seraph import (
     SERAPH,
-    KernelSERAPH,
     MeanMetric,
     MetricClassifier,
     PairClassifier,
@@ -62,7 +61,6 @@ SETTINGS = [
     SERAPH(n_jobs=2),
     SERAPH(gamma=2.0),
     SERAPH(manifold=0.1),
-    KernelSERAPH(n_landmarks=12, random_state=0),
     MeanMetric(weights=[2, 1, 1], n_components=2),
     MetricClassifier(Euclidean()),
     GDM(diagonal=True),
@@ -83,7 +81,6 @@ MAY_WARN = {
     LDM: "The learned metric is zero",
     MeanMetric: "",
     SERAPH: "",
-    KernelSERAPH: "",
 }
 
 
@@ -152,21 +149,16 @@ BAD = {
     (LFDA, "beta"): [-0.1, 1.0, 10**400, np.nan, "half", None, True, [0.5]],
     "bounds": [3.0, (1.0,), (1.0, -2.0), (0.0, 2.0), (1.0, np.nan), "ul"],
     "callback": [3, [print], "print"],
-    "coef0": ["one", [1], None, np.nan],
     "cv": numbers(2, whole=True),
-    "degree": numbers(0),
     "diagonal": FLAGS,
     "dissimilar_weight": numbers(0),
     "estimator": ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     "eta": numbers(0),
     "floor": [-0.1, 1.1, np.nan, "low", None, True, [0.5]],
     "gamma": numbers(0, optional=True),
-    (KernelSERAPH, "gamma"): numbers(0, optional=True),
     (ITML, "gamma"): numbers(0),
     (LSML, "gamma"): numbers(0),
     "init": CHOICES,
-    "kernel": ["no such kernel", 3, None],
-    "kernel_params": [3, "width", [1.0]],
     "lam": numbers(0),
     "learner": ["SERAPH", SERAPH, 3],
     "learners": [
@@ -180,12 +172,10 @@ BAD = {
         [("a", Euclidean()), ("a", Euclidean())],
         [("weights", Euclidean())],
         [("a__b", Euclidean())],
-        [("a", KernelSERAPH())],
         [("a", make_pipeline(Euclidean()))],
         [("a", PairClassifier())],
         [("a", StandardScaler())],
     ],
-    (KernelSERAPH, "learner"): ["SERAPH", SERAPH, 3, Euclidean()],
     "rule": ["knn", 1, None],
     (MetricClassifier, "estimator"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     "manifold": numbers(0),

@@ -12,7 +12,7 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, KernelSERAPH, Marks, MarksKFold, MeanMetric
+from seraph import SERAPH, Marks, MarksKFold, MeanMetric
 from seraph.classic import ITML, LRML, RCA, Euclidean
 
 N, M = 60, 4
@@ -120,7 +120,6 @@ def test_learners_of_others_take_part(learner):
 @pytest.mark.parametrize(
     ("learner", "message"),
     [
-        (KernelSERAPH(), "'odd', a KernelSERAPH, has no matrix.*Use a learner"),
         (make_pipeline(PCA(), SERAPH()), "'odd', a Pipeline, has no matrix.*before the mean"),
         (StandardScaler(), "'odd', a StandardScaler, has no matrix"),
     ],

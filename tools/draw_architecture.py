@@ -40,7 +40,7 @@ FLOORS = [
     ("", ["records"]),
     ("files, stand-ins", ["compat", "persist"]),
     ("decisions", ["_decide"]),
-    ("learners", ["_mean", "_kernel", "_path"]),
+    ("learners", ["_mean"]),
     ("", ["_seraph", "classic"]),
     ("one fit", ["_fit", "_advice"]),
     ("distances", ["_learner", "_clustering", "plot"]),

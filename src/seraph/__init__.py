@@ -24,11 +24,9 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from ._decide._pair_classifier import PairClassifier
     from ._decide._queries import query_pairs, query_rows
     from ._fit import FitState
-    from ._kernel import KernelSERAPH
     from ._learner import MahalanobisLearner
     from ._marks import Marks
     from ._mean import MeanMetric
-    from ._path import seraph_path
     from ._seraph import SERAPH
     from ._utils._version import show_versions
     from .persist import load, save
@@ -37,7 +35,6 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
 __all__ = [
     "SERAPH",
     "FitState",
-    "KernelSERAPH",
     "MahalanobisLearner",
     "Marks",
     "MarksKFold",
@@ -51,7 +48,6 @@ __all__ = [
     "query_pairs",
     "query_rows",
     "save",
-    "seraph_path",
     "show_versions",
 ]
 
@@ -66,8 +62,6 @@ _HOMES = {
     "_fit": ("FitState",),
     "_learner": ("MahalanobisLearner",),
     "_seraph": ("SERAPH",),
-    "_kernel": ("KernelSERAPH",),
-    "_path": ("seraph_path",),
     "_marks": ("Marks",),
     "_mean": ("MeanMetric",),
     "_utils._version": ("show_versions",),

@@ -4,9 +4,10 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, seraph_path
+from seraph import SERAPH
 from seraph._solvers import optimality_gap
 from tests.helpers.quick import few
 
@@ -27,15 +28,15 @@ def small_problem(seed):
 @pytest.mark.parametrize(
     "seed", few([1, 31, 80, 192, 220, 226, 271, 276, 493, *range(300, 312)], lambda k: k < 302)
 )
-def test_small_problems_converge_also_along_a_path(seed):
+def test_small_problems_converge_also_from_a_warm_start(seed):
     X, y, lam = small_problem(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of labels of one kind, and of rank 0
         warnings.simplefilter("error", ConvergenceWarning)
         learner = SERAPH(lam=lam).fit(X, y)
-        gaps = seraph_path(X, y, lams=[10 * lam, lam])[2]
+        warm = SERAPH(lam=10 * lam, warm_start=True).fit(X, y).set_params(lam=lam).fit(X, y)
     assert learner.converged_
-    assert max(learner.optimality_gap_, *gaps) <= TOL
+    assert max(learner.optimality_gap_, warm.optimality_gap_) <= TOL
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -53,10 +54,13 @@ def test_one_direction_and_an_outlier_converge(seed):
 
 
 @pytest.mark.parametrize("seed", few(range(8), lambda k: k < 3))
-def test_the_metric_vanishes_where_lam_says_it_does(seed):
+def test_without_entropy_the_metric_vanishes_from_the_top_eigenvalue_at_zero_on(seed):
+    """There, eta = 1 makes p = 1 / (1 + 1 / e) for every pair."""
     rng = np.random.default_rng(1000 + seed)
     X, y = rng.normal(size=(30, 4)), np.r_[rng.integers(0, 2, size=10), np.full(20, -1)]
-    lam_max = seraph_path(X, y, learner=SERAPH(mu=0.0), n_lams=2)[0][0]
+    i, j = np.triu_indices(10, 1)
+    gradient = (X[i] - X[j]).T * (expit(1.0) - (y[i] == y[j])) @ (X[i] - X[j])
+    lam_max = np.linalg.eigvalsh(gradient)[-1]
     for factor in (1.001, 1.01):
         with pytest.warns(UserWarning, match="rank 0"):
             learner = SERAPH(lam=factor * lam_max, mu=0.0).fit(X, y)
@@ -95,9 +99,8 @@ def test_in_single_precision_the_gap_is_true_far_from_the_origin(rng, offset):
 @pytest.mark.parametrize("m", [3, 30])
 def test_units_beyond_all_range_are_refused(rng, unit, offset, m):
     X, y = rng.normal(size=(30, m)) + offset, np.arange(30) % 2
-    for fit in (SERAPH().fit, seraph_path):
-        with pytest.raises(ValueError, match="divide X by this distance"):
-            fit(unit * X, y)
+    with pytest.raises(ValueError, match="divide X by this distance"):
+        SERAPH().fit(unit * X, y)
 
 
 @pytest.mark.parametrize(("unit", "dtype"), [(1e-149, float), (1e149, float), (1e-30, "f4")])

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from seraph import SERAPH, KernelSERAPH, Marks
+from seraph import SERAPH, Marks
 from tests.helpers.em import em
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*not converged")
@@ -20,7 +20,6 @@ WAYS = {
     "em": SERAPH(solver=em(2)),
     "full model": SERAPH(gamma=0.5),
     "sampled": SERAPH(unlabeled_pairs=4),
-    "kernel": KernelSERAPH(),
 }
 EVERY_WAY = pytest.mark.parametrize("learner", WAYS.values(), ids=WAYS)
 
@@ -45,20 +44,15 @@ def triplets():
     return rows[(y[rows[:, 0]] == y[rows[:, 1]]) & (y[rows[:, 0]] != y[rows[:, 2]])][:30]
 
 
-def inner(learner):
-    """The learner itself, or that in the feature space of a kernel."""
-    return getattr(learner, "learner_", learner)
-
-
 def metric(learner):
-    return inner(learner).components_.T @ inner(learner).components_
+    return learner.components_.T @ learner.components_
 
 
 def same_metric(one, other, tolerance=1e-9):
     size = np.abs(metric(other)).max()
     np.testing.assert_allclose(metric(one), metric(other), rtol=0, atol=tolerance * size)
     for name in ("lam_", "mu_", "objective_"):
-        assert getattr(inner(one), name) == pytest.approx(getattr(inner(other), name), rel=1e-8)
+        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-8)
 
 
 def refit(learner, X, y=None, **marks):
@@ -79,7 +73,7 @@ def test_a_weight_of_two_is_a_mark_made_twice_and_one_of_zero_is_none(data, lear
     weighted = refit(learner, X, y, pairs=pairs, labels=similar, weights=weights)
     order = np.repeat(np.arange(len(pairs)), weights.astype(int))
     same_metric(weighted, refit(learner, X, y, pairs=pairs[order], labels=similar[order]))
-    n_labeled = inner(weighted).n_similar_ + inner(weighted).n_dissimilar_
+    n_labeled = weighted.n_similar_ + weighted.n_dissimilar_
     assert n_labeled == CLASSES * (CLASSES - 1) // 2 + len(pairs) - 2
 
 
@@ -136,7 +130,7 @@ def test_triplets_are_learned_in_every_way(data, triplets, learner):
 
     for marks in ({}, {"y": y, "pairs": pairs, "labels": similar}):
         learned = refit(learner, X, triplets=triplets, **marks)
-        assert inner(learned).n_triplets_ == len(triplets)
+        assert learned.n_triplets_ == len(triplets)
         assert share_true(learned.transform(X)) > share_true(X)
 
 

@@ -10,7 +10,7 @@ import torch
 from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from seraph import SERAPH, KernelSERAPH
+from seraph import SERAPH
 from seraph._pairs import _blocks
 from tests.helpers.quick import few
 
@@ -19,7 +19,6 @@ SECONDS = 120
 LEARNERS = {
     "low-rank": SERAPH(),
     "two threads": SERAPH(n_jobs=2),
-    "kernel": KernelSERAPH(),
 }
 
 
@@ -67,7 +66,7 @@ def check_same_bits(learner, seeds, convert=np.asarray):
     def components(seed):
         X, y = problem(seed)
         fitted = clone(learner).fit(convert(X), y)
-        return getattr(fitted, "learner_", fitted).components_
+        return fitted.components_
 
     before = blas_threads()
     in_turn = [components(seed) for seed in seeds]

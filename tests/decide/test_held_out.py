@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine
-from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, KernelSERAPH, Marks, PairClassifier
+from seraph import SERAPH, Marks, PairClassifier
 from seraph._decide._held_out import measure_held_out
 from seraph._marks import PairLabels
 from seraph.classic import GMML, Euclidean
@@ -80,15 +79,3 @@ def test_distances_of_folds_are_on_the_scale_of_the_metric():
     learner = Doubtful().fit(X)
     held = measure_held_out(learner, X, LABELS, 5, refit_of(Doubtful()))
     np.testing.assert_allclose(held.features[:, 0], learner.pair_distance(held.rows, X))
-
-
-def test_kernel_values_are_cut_on_both_sides():
-    kernel = rbf_kernel(X, gamma=0.05)
-    by_values = KernelSERAPH(kernel="precomputed")
-    by_points = KernelSERAPH(kernel="rbf", gamma=0.05)
-    found, expected = (
-        measure_held_out(clone(one).fit(points, marks=MARKS), points, LABELS, 3, refit_of(one))
-        for one, points in ((by_values, kernel), (by_points, X))
-    )
-    np.testing.assert_array_equal(found.rows, expected.rows)
-    np.testing.assert_allclose(found.features, expected.features, rtol=1e-6)

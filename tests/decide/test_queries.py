@@ -10,7 +10,6 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import (
     SERAPH,
-    KernelSERAPH,
     Marks,
     MetricClassifier,
     PairClassifier,
@@ -25,7 +24,6 @@ from seraph.classic import GMML, Euclidean
     "model",
     [
         SERAPH(),
-        KernelSERAPH(),
         SERAPH(gamma=5.0),
         PairClassifier(GMML(), cv=2),
         PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),

@@ -10,7 +10,6 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import (
     SERAPH,
-    KernelSERAPH,
     Marks,
     MetricClassifier,
     PairClassifier,
@@ -30,7 +29,7 @@ ALIKE = Y[ROWS[:, 0]] == Y[ROWS[:, 1]]
 PAIRS = NAMES[ROWS]
 BY_NUMBER = Marks(ROWS, ALIKE, rows=N)
 BY_NAME = Marks(PAIRS, ALIKE, rows=FRAME)
-LEARNERS = [SERAPH(), KernelSERAPH(), ITML()]
+LEARNERS = [SERAPH(), ITML()]
 EVERY = pytest.mark.parametrize("learner", LEARNERS, ids=lambda one: type(one).__name__)
 
 

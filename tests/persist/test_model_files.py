@@ -18,7 +18,7 @@ import skops.io
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.decomposition import PCA, KernelPCA, TruncatedSVD
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
@@ -34,7 +34,6 @@ from sklearn.preprocessing import (
 import seraph
 from seraph import (
     SERAPH,
-    KernelSERAPH,
     MeanMetric,
     MetricClassifier,
     PairClassifier,
@@ -52,7 +51,7 @@ def seeded(learner):
 
 LEARNERS = [
     SERAPH(),
-    KernelSERAPH(kernel="poly", n_landmarks=20, random_state=0),
+    make_pipeline(KernelPCA(kernel="poly"), SERAPH()),
     MeanMetric(weights=np.array([2.0, 1.0, 1.0])),
     MetricClassifier(SERAPH()),
     PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),
@@ -180,9 +179,8 @@ class MySERAPH(SERAPH):
 
 
 UNTRUSTED = {
-    "kernel_of_mine": KernelSERAPH(kernel=kernel_of_mine),
-    "functools.partial": KernelSERAPH(kernel=functools.partial(kernel_of_mine)),
-    "builtins.len": KernelSERAPH(kernel_params={"f": len}),
+    "kernel_of_mine": make_pipeline(KernelPCA(kernel=kernel_of_mine), SERAPH()),
+    "functools.partial": SERAPH(callback=functools.partial(kernel_of_mine)),
     "builtins.print": SERAPH(callback=print),
     "builtins.abs": make_pipeline(FunctionTransformer(abs), SERAPH()),
     "MySERAPH": MySERAPH(),

@@ -23,13 +23,11 @@ from sklearn.preprocessing import (
     FunctionTransformer,
     MinMaxScaler,
     OneHotEncoder,
-    RobustScaler,
     StandardScaler,
 )
 
 from seraph import (
     SERAPH,
-    KernelSERAPH,
     Marks,
     MeanMetric,
     MetricClassifier,
@@ -45,13 +43,7 @@ MAPS = [
     SERAPH(),
     MeanMetric(),
     *(getattr(classic, name)() for name in classic.__all__),
-    KernelSERAPH(),
-    KernelSERAPH(gamma=0.3, n_landmarks=25),
-    KernelSERAPH(kernel="linear"),
-    KernelSERAPH(kernel="poly"),
-    KernelSERAPH(kernel="poly", degree=2.5, coef0=9, gamma=0.7),
     make_pipeline(StandardScaler(), SERAPH()),
-    make_pipeline(RobustScaler(), KernelSERAPH()),
     make_pipeline(MinMaxScaler(), PCA(8), classic.LMNN()),
     make_pipeline(make_pipeline(StandardScaler(), SERAPH()), StandardScaler()),
 ]
@@ -59,7 +51,7 @@ CLASSIFIERS = [
     MetricClassifier(SERAPH()),
     MetricClassifier(SERAPH(), rule="nearest"),
     MetricClassifier(classic.GDM(), rule="vote"),
-    MetricClassifier(KernelSERAPH(), rule="linear"),
+    MetricClassifier(SERAPH(), rule="linear"),
     MetricClassifier(),
     make_pipeline(StandardScaler(), MetricClassifier(SERAPH())),
     make_pipeline(StandardScaler(), SERAPH(), KNeighborsClassifier(3)),
@@ -260,24 +252,18 @@ def test_a_step_that_would_get_a_wrong_graph_is_refused(step, wine):
 @pytest.mark.parametrize("opset", few([13, 15, 18], lambda opset: opset == 13))
 def test_a_graph_can_be_made_for_an_older_runtime(opset, wine):
     X, y_partial, _ = wine
-    for learner in (SERAPH(), KernelSERAPH()):
-        model = MetricClassifier(learner)
-        model.fit(X, y_partial)
-        graph = to_onnx(model, X, dtype="float64", target_opset=opset)
-        assert {entry.domain: entry.version for entry in graph.opset_import}[""] <= opset
-        np.testing.assert_array_equal(run(graph, X)[0], model.predict(X))
+    model = MetricClassifier(SERAPH()).fit(X, y_partial)
+    graph = to_onnx(model, X, dtype="float64", target_opset=opset)
+    assert {entry.domain: entry.version for entry in graph.opset_import}[""] <= opset
+    np.testing.assert_array_equal(run(graph, X)[0], model.predict(X))
 
 
-WRONG_KERNEL = r"KernelSERAPH with kernel=.*one of linear, poly"
 # Models that are fitted on points and all labels (y) or some of them, and the words.
 REFUSED = {
     "distance weights, which skl2onnx gets wrong": (
         make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")), "y",
         r"weights='distance'.*MetricClassifier",
     ),
-    "cosine": (KernelSERAPH(kernel="cosine"), "some", WRONG_KERNEL),
-    "a kernel of one's own": (KernelSERAPH(kernel=np.dot), "some", WRONG_KERNEL),
-    "a kernel inside": (MetricClassifier(KernelSERAPH(kernel=np.dot)), "some", WRONG_KERNEL),
     "a step that does nothing": (
         MetricClassifier(make_pipeline("passthrough", SERAPH())), "some", "cannot convert",
     ),
@@ -339,9 +325,6 @@ def test_anything_but_a_fitted_model_and_points_is_refused(wine):
     for rows in (X, pd.DataFrame(X).add_prefix("x")):
         with pytest.raises(ValueError, match='float32 cannot hold: pass dtype="float64"'):
             to_onnx(SERAPH().fit(rows, y_partial), 1e60 * rows)
-    products = KernelSERAPH(kernel="precomputed").fit(X @ X.T, y_partial)
-    with pytest.raises(ValueError, match=WRONG_KERNEL):
-        to_onnx(products, X @ X.T)
 
 
 def test_a_graph_that_differs_from_its_model_is_refused(wine):

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, KernelSERAPH, MeanMetric, PairClassifier, plot
+from seraph import SERAPH, MeanMetric, PairClassifier, plot
 from seraph.classic import GDM, LMNN, Euclidean
 from tests.helpers.pictures import plt, some_axes
 from tests.helpers.quick import few
@@ -64,7 +64,7 @@ def test_a_new_figure_has_a_layout(display, wine, learner):
     plt.close(drawn.figure_)
 
 
-MODELS = [SERAPH(), KernelSERAPH(), MeanMetric(), GDM(), LMNN(), Euclidean()]
+MODELS = [SERAPH(), MeanMetric(), GDM(), LMNN(), Euclidean()]
 NEEDED = dict.fromkeys(DISPLAYS, "transform") | {
     plot.FeatureImportanceDisplay: "components_",
 }

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from seraph import SERAPH, KernelSERAPH, Marks, _seraph
+from seraph import SERAPH, Marks, _seraph
 from seraph._points import read_points
 from tests.helpers.quick import few
 
@@ -119,11 +119,10 @@ def test_labels_may_be_in_chunks(data, kind, sampled):
 @pytest.mark.parametrize(
     "learn",
     [
-        lambda X, y: KernelSERAPH().fit(X, y).learner_.components_,
         lambda X, y: SERAPH(unlabeled_pairs="all").fit(X, y).components_,
         lambda X, y: SERAPH().fit(X[:12].repeat(4, axis=1), np.arange(12) % 2).components_,
     ],
-    ids=["kernel", "all pairs", "more features than rows"],
+    ids=["all pairs", "more features than rows"],
 )
 def test_what_needs_all_points_brings_them_into_memory(data, learn, sampled):
     X, y, _ = data

@@ -15,16 +15,10 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from sklearn.decomposition import KernelPCA
 from sklearn.preprocessing import OneHotEncoder
 
-from .._learner import map_points
 from .._utils._typing import Array
-from .._utils._validation import shown
 from ._tables import MISSING_TEXT, text_of
-
-# Kernels that a few ONNX operators can compute.
-_KERNELS = ("linear", "poly", "rbf")
 
 CLASSIFIER = "SeraphMetricClassifier"
 
@@ -55,58 +49,6 @@ def convert_linear(scope: Any, operator: Any, container: Any) -> None:
     P = learner.components_.astype(_dtype(X))
     mapped = op("MatMul", X, P.T.copy(), output_names=operator.outputs)
     mapped.add_to(scope, container)
-
-
-def convert_kernel(scope: Any, operator: Any, container: Any) -> None:
-    """Write the graph of KernelSERAPH, in double precision as scikit-learn computes it."""
-    op = _operators(container)
-    learner, X = operator.raw_operator, operator.inputs[0]
-    if learner.pca_.kernel not in _KERNELS:
-        raise ValueError(
-            f"no ONNX graph exists for a KernelSERAPH with kernel={shown(learner.pca_.kernel)}. "
-            f"Fit it with one of {', '.join(_KERNELS)}."
-        )
-    offset, slopes = _affine(learner.pca_)
-    points = op("Cast", X, to=_proto(np.float64))
-    values = op("Sub", _kernel_values(op, learner.pca_, points), offset)
-    out = op("MatMul", values, map_points(slopes, learner.learner_.components_))
-    out = op("Cast", out, to=_proto(_dtype(X)), output_names=operator.outputs)
-    out.add_to(scope, container)
-
-
-def _affine(pca: KernelPCA) -> tuple[Array, Array]:
-    """Write the map from kernel values to coordinates as ``(values - offset) @ slopes``.
-
-    KernelPCA subtracts the mean from each row of values. Its slopes do that here: they sum to
-    zero, so no mean, which can be larger than the result by many digits, is ever computed.
-    """
-    variances = pca.eigenvalues_
-    scales = np.zeros_like(variances)
-    np.divide(1.0, np.sqrt(variances), out=scales, where=variances > 0.0)
-    slopes = pca.eigenvectors_ * scales
-    return pca._centerer.K_fit_rows_, slopes - slopes.mean(axis=0)
-
-
-def _kernel_values(op: Make, pca: KernelPCA, X: Any) -> Any:
-    """Compute the kernel between points and those that kernel PCA was fitted to.
-
-    Scalar factors are multiplied into the matrices beforehand: applied after the product,
-    onnxruntime would round them to single precision.
-    """
-    landmarks = pca.X_fit_.astype(np.float64)
-    settings = (pca.gamma_, pca.degree, pca.coef0)
-    gamma, degree, coef0 = (np.array([value], dtype=np.float64) for value in settings)
-    if pca.kernel == "linear":
-        return op("MatMul", X, landmarks.T.copy())
-    if pca.kernel == "rbf":
-        center = landmarks.mean(axis=0)  # to keep precision
-        X, landmarks = op("Sub", X, center), landmarks - center
-        squares = op("MatMul", op("Mul", X, X), np.ones((landmarks.shape[1], 1)))
-        cross = op("MatMul", X, -2.0 * landmarks.T)
-        d2 = op("Add", op("Add", squares, cross), (landmarks**2).sum(axis=1))
-        return op("Exp", op("Mul", op("Max", d2, np.array([0.0])), -gamma))
-    inner = op("MatMul", X, gamma * landmarks.T)
-    return op("Pow", op("Add", inner, coef0), degree)
 
 
 def parse_classifier(

@@ -78,7 +78,7 @@ def to_matrix(
     Raises
     ------
     ValueError
-        If the map is not linear, as that of `KernelSERAPH`.
+        If the map is not linear, as that of `KernelPCA`.
 
     Examples
     --------

@@ -17,7 +17,6 @@ from .. import classic
 from .._decide._classifier import MetricClassifier
 from .._decide._models import last_step
 from .._decide._pair_classifier import PairClassifier
-from .._kernel import KernelSERAPH
 from .._mean import MeanMetric
 from .._seraph import SERAPH
 from .._utils._optional import optional_module
@@ -61,7 +60,6 @@ def to_onnx(
         So must a `TablePreparer`; the graph takes numbers and dates as it reads them, as numbers,
         and the cells of categories as they are in `X`, with the spaces around them. It knows
         those of `X`; others are new categories to it.
-        `KernelSERAPH` needs a linear, poly or rbf kernel.
     X : array-like or data frame of shape (n_samples, n_features)
         The rows to compare the graph with the model on: those that the model was fitted on, or
         rows like them.
@@ -169,10 +167,11 @@ def _convert(
 
 def _register(skl2onnx: ModuleType) -> None:
     """Tell skl2onnx how to convert our estimators."""
-    converters = dict.fromkeys(_LINEAR, _graphs.convert_linear)
-    for kind, convert in {**converters, KernelSERAPH: _graphs.convert_kernel}.items():
+    for kind in _LINEAR:
         name = f"Seraph{kind.__name__}"
-        skl2onnx.update_registered_converter(kind, name, _graphs.step_shapes, convert)
+        skl2onnx.update_registered_converter(
+            kind, name, _graphs.step_shapes, _graphs.convert_linear
+        )
     skl2onnx.update_registered_converter(
         MetricClassifier,
         _graphs.CLASSIFIER,

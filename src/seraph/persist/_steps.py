@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._decide._classifier import MetricClassifier
 from .._decide._pair_classifier import PairClassifier
-from .._kernel import KernelSERAPH
 from .._utils._validation import shown
 
 
@@ -31,8 +30,6 @@ def flat_steps(model: Any) -> list[Any]:
     """List the steps of a model, also those of inner pipelines and inside of classifiers."""
     if isinstance(model, MetricClassifier | PairClassifier):
         return flat_steps(model.estimator_)
-    if isinstance(model, KernelSERAPH):
-        return [model.pca_, model.learner_]
     if hasattr(model, "steps"):
         return [part for _, step in model.steps for part in flat_steps(step)]
     return [model]

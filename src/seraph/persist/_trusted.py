@@ -13,7 +13,6 @@ _TREES = (
 # Files name our classes by the public place users import them from.
 TRUSTED = (
     "seraph.SERAPH",
-    "seraph.KernelSERAPH",
     "seraph.MeanMetric",
     "seraph.MetricClassifier",
     "seraph.PairClassifier",

@@ -80,8 +80,7 @@ class FeatureImportanceDisplay:
         Parameters
         ----------
         estimator : fitted learner
-            Anything with ``components_`` and ``transform``. (``KernelSERAPH`` has no metric on
-            the features of X.)
+            Anything with ``components_`` and ``transform``.
         X : array-like of shape (n_samples, n_features)
             Points, used for the variance of the features.
         y : array-like of shape (n_samples,), optional
