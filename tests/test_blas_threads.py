@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from seraph._pairs import BlockPairs, _blocks, sum_over_blocks
+from seraph._pairs import BlockPairs, NegativeEntropy, _blocks, sum_over_blocks
 from seraph._utils import _threads as module
 from seraph._utils._threads import SharedSetting, one_blas_thread
 from seraph._utils._typing import computed_once
@@ -128,10 +128,10 @@ def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, monkeypatch):
     monkeypatch.setattr(_blocks, "_add_tasks", watched)
     monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
     X = rng.normal(size=(200, 3))
-    pairs = BlockPairs.make(np.full(200, -1), "entropy", None, like=X, n_jobs=2)
+    pairs = BlockPairs.make(np.full(200, -1), labeled=False, like=X, n_jobs=2)
     with threadpool_limits(4, user_api="blas"):
         with one_blas_thread():
-            sum_over_blocks(X, X, pairs, 1.0)
+            sum_over_blocks(X, X, pairs, NegativeEntropy(), 1.0)
         assert {library.num_threads for library in libraries} == {4}
     assert threading.get_ident() not in seen
     assert set.union(*seen.values()) == {1}

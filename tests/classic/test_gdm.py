@@ -8,6 +8,7 @@ from scipy.optimize import check_grad, minimize
 
 from seraph import Marks, classic
 from seraph._marks import PairLabels
+from seraph._pairs import PairFunction, sum_over_blocks
 from seraph._points import subtract_mean
 from seraph.classic._gdm import _DissimilarDistances, _unit_constraint
 from seraph.classic._pair_sums import PairSums
@@ -35,11 +36,32 @@ def constraint(A, X, y):
 
 def sampled_pairs(sums):
     """Return the pairs that are summed, as positions in `sums.rows`."""
-    pairs = []
-    for tile in sums._tiles:
-        for rows, columns in zip(*map(np.atleast_2d, tile), strict=True):
-            pairs += [(i, j) for i in rows.tolist() for j in columns.tolist()]
-    return pairs
+    n = len(sums.codes)
+    W = sum_over_blocks(np.eye(n), np.eye(n), sums._blocks, Once())[2]
+    i, j = np.nonzero(np.triu(W, 1))
+    np.testing.assert_array_equal(W[i, j], -1.0)
+    return list(zip(i.tolist(), j.tolist(), strict=True))
+
+
+def function_of(function):
+    """A function of squared distances and labels, for numpy."""
+
+    class OfPairs(PairFunction):
+        is_sharp = True
+
+        @staticmethod
+        def formula(xp):
+            return lambda d2, q, numbers: (*function(d2, q > 0.5),)
+
+    return OfPairs()
+
+
+class Once(PairFunction):
+    """The squared distance: each pair has the entry 1 of W."""
+
+    @staticmethod
+    def formula(xp):
+        return lambda d2, q, numbers: (1.0 * d2, 1.0, 1.0 + 0.0 * d2)
 
 
 class TestPairSums:
@@ -72,9 +94,9 @@ class TestPairSums:
 
         def term(d2, similar):
             factor = np.where(similar, 0.0, 2.0) + 1.0
-            return np.sum(factor * np.sin(d2) * (d2 > 0)), factor * np.cos(d2)
+            return factor * np.sin(d2), 1.0, factor * np.cos(d2)
 
-        value, product = sums.laplacian(Z[sums.rows], term, Y[sums.rows])
+        value, product = sums.laplacian(Z[sums.rows], function_of(term), Y[sums.rows])
         expected, W = 0.0, np.zeros((n, n))
         for (i, j), similar in zip(*self.listed(labels, y), strict=True):
             d2 = np.sum((Z[i] - Z[j]) ** 2)
@@ -94,9 +116,9 @@ class TestPairSums:
 
         def term(d2, similar):
             factor = np.where(similar, 1.0, 3.0)
-            return np.sum(factor * d2**2), 2.0 * factor * d2
+            return factor * d2**2, 1.0, 2.0 * factor * d2
 
-        value, product = sums.laplacian(Z, term)
+        value, product = sums.laplacian(Z, function_of(term))
         listed = sampled_pairs(sums)
         scale = 200 * 199 / 2 / len(listed)
         expected, W = 0.0, np.zeros((len(Z), len(Z)))

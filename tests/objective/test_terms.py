@@ -43,12 +43,12 @@ def points():
 
 
 def unlabeled(X, codes, partners=None):
-    pairs = BlockPairs.make(codes, "entropy", partners, like=X)
+    pairs = BlockPairs.make(codes, partners, labeled=False, like=X)
     return UnlabeledPairs(X, ETA, 0.4, pairs, MU)
 
 
 def classified(X, codes):
-    return ClassPairs(X, ETA, 1.0, BlockPairs.make(codes, "classes", None, like=X))
+    return ClassPairs(X, ETA, 1.0, BlockPairs.make(codes, labeled=True, like=X))
 
 
 def marked(X):

@@ -3,16 +3,26 @@
 import numpy as np
 import pytest
 
-from seraph._pairs import BlockPairs, ListedPairs, sample_class_pairs, sum_over_list
-from seraph._pairs._blocks import sum_over_blocks
+from seraph import Marks
+from seraph._marks import PairLabels
+from seraph._pairs import (
+    BlockPairs,
+    ListedPairs,
+    LogLikelihood,
+    class_pairs,
+    gather_pairs,
+    sample_class_pairs,
+    sum_over_blocks,
+    sum_over_list,
+)
 from tests.helpers.oracle import pair_sums
 from tests.helpers.quick import few
 
 
 def adjacency(n, partners):
-    """Which rows meet: at t = 0 each pair of an M-step with q = 0 has the derivative 1/2."""
-    pairs = BlockPairs.make(np.full(n, -1), "m-step", partners, like=np.zeros((n, 1)))
-    laplacian = sum_over_blocks(np.zeros((n, 1)), np.eye(n), pairs, 0.0)[2]
+    """Which rows meet: at t = 0 a pair that is not similar has the derivative 1/2."""
+    pairs = BlockPairs.make(np.full(n, -1), partners, labeled=False, like=np.zeros((n, 1)))
+    laplacian = sum_over_blocks(np.zeros((n, 1)), np.eye(n), pairs, LogLikelihood())[2]
     return np.diag(np.diag(laplacian)) - laplacian
 
 
@@ -57,7 +67,7 @@ def test_a_sample_of_the_pairs_of_classes_is_right_on_average(order):
         n_similar = (similar.sum() - n) / 2
         assert kinds == pytest.approx([n_similar, n * (n - 1) / 2 - n_similar])
         listed = ListedPairs.make(pairs, q, weights, n, like=X)
-        value, slope, product = sum_over_list(X, X, listed, 1.0)
+        value, slope, product = sum_over_list(X, X, listed, (LogLikelihood(), q, weights), eta=1.0)
         samples.append(np.r_[value, slope, product.ravel()])
     error = np.std(samples, axis=0, ddof=1) / np.sqrt(len(samples))
     assert 0.0 < error[0] < 0.03 * abs(exact[0])
@@ -71,3 +81,25 @@ def test_small_classes_are_not_sampled_and_no_pair_of_a_class_is_there_twice():
     similar = {tuple(sorted(pair)) for pair in pairs[q == 1].tolist()}
     assert len(similar) == np.sum(q == 1) == 30 * 21
     assert np.all(weights[q == 1] == 1.0)
+
+
+def test_numbered_pairs_are_all_pairs_of_a_kind_once(rng):
+    codes = rng.integers(-1, 4, 40)
+    i, j = np.triu_indices(40, 1)
+    known = (codes[i] >= 0) & (codes[j] >= 0)
+    for similar in (True, False):
+        chosen = known & ((codes[i] == codes[j]) == similar)
+        pairs = class_pairs(codes, similar=similar)
+        found = set(map(tuple, np.sort(pairs, axis=1).tolist()))
+        assert found == set(zip(i[chosen].tolist(), j[chosen].tolist(), strict=True))
+        some = rng.integers(len(pairs), size=9)
+        np.testing.assert_array_equal(class_pairs(codes, some, similar=similar), pairs[some])
+        assert class_pairs(np.full(5, -1), similar=similar).shape == (0, 2)
+
+
+def test_gathered_pairs_are_those_of_classes_and_the_marked_ones():
+    marks = Marks([[0, 3], [3, 4]], [0.3, 1.0], weights=[2.0, 0.5], rows=5)
+    pairs, likeness, weights = gather_pairs(PairLabels.make(5, ["a", "b", "a", None, None], marks))
+    assert pairs.tolist() == [[0, 2], [0, 1], [2, 1], [0, 3], [3, 4]]
+    assert likeness.tolist() == [1.0, 0.0, 0.0, 0.3, 1.0]
+    assert weights.tolist() == [1.0, 1.0, 1.0, 2.0, 0.5]

@@ -7,17 +7,26 @@ import pytest
 import torch
 from scipy.special import expit
 
-from seraph._pairs import BlockPairs, ListedPairs, _blocks, sum_over_blocks, sum_over_list
+from seraph._pairs import (
+    BlockPairs,
+    ListedPairs,
+    LogLikelihood,
+    MStep,
+    NegativeEntropy,
+    _blocks,
+    sum_over_blocks,
+    sum_over_list,
+)
 from tests.helpers.oracle import pair_sums
 
 ETA, MU = 1.3, 0.4
 SIZES = [1, 2, 63, 64, 65, 129, 601]  # around the edges of small blocks, and of large ones
-# The kind of the pairs, and whether the q of an M-step comes from another metric.
+# The function of the pairs; "m-step" takes q from another metric, "classes" sums labeled pairs.
 KINDS = {
-    "entropy": ("entropy", False),
-    "first m-step": ("m-step", False),
-    "m-step": ("m-step", True),
-    "classes": ("classes", False),
+    "entropy": NegativeEntropy(),
+    "first m-step": LogLikelihood(),
+    "m-step": MStep(MU),
+    "classes": LogLikelihood(),
 }
 EVERY_KIND = pytest.mark.parametrize("name", KINDS)
 BOTH_TYPES = pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -58,11 +67,10 @@ def expected_sums(Z, Y, codes, name, old, meets=1.0):
 
 
 def sums_over(Z, Y, codes, name, old, convert, dtype, partners=None, n_jobs=1):
-    kind, has_frozen = KINDS[name]
     Z, Y, old = (convert(a.astype(dtype)) for a in (Z, Y, old))
-    pairs = BlockPairs.make(codes, kind, partners, like=Z, n_jobs=n_jobs)
-    frozen = old if has_frozen else None
-    value, slope, product = sum_over_blocks(Z, Y, pairs, ETA, frozen=frozen, mu=MU)
+    pairs = BlockPairs.make(codes, partners, labeled=name == "classes", like=Z, n_jobs=n_jobs)
+    frozen = old if name == "m-step" else None
+    value, slope, product = sum_over_blocks(Z, Y, pairs, KINDS[name], ETA, frozen=frozen)
     return float(value), float(slope), product
 
 
@@ -133,13 +141,13 @@ def test_similar_points_are_pulled_together_from_any_distance(convert, distance)
 
 
 @pytest.mark.parametrize("partners", [None, 9])
-@pytest.mark.parametrize("kind", ["entropy", "classes"])
-def test_the_number_of_pairs_is_that_of_the_terms(rng, kind, partners):
+@pytest.mark.parametrize("labeled", [True, False])
+def test_the_number_of_pairs_is_that_of_the_terms(rng, labeled, partners):
     for n in (2, 65, 130):
         Z, Y, _, codes = table(rng, n)
-        pairs = BlockPairs.make(codes, kind, partners, like=Z)
+        pairs = BlockPairs.make(codes, partners, labeled=labeled, like=Z)
         # At threshold 0 and rank 0, each term of a pair is the same number.
-        value = sum_over_blocks(Z[:, :0], Y, pairs, 0.0)[0]
+        value = sum_over_blocks(Z[:, :0], Y, pairs, LogLikelihood())[0]
         assert value == pytest.approx(-np.log(2) * pairs.n_pairs, rel=1e-12)
 
 
@@ -166,8 +174,9 @@ def test_listed_pairs_give_the_sums_of_the_oracle(rng, listed, convert, dtype, n
     parts = [pair_sums(Z, Y, ETA, counts, similar)]
     unknown = expected_sums(Z, Y, np.full(30, -1), name, old, ones)
     parts.append(tuple(unlabeled * part for part in unknown))
-    frozen = {"entropy": None, "first m-step": False, "m-step": convert(old.astype(dtype))}[name]
-    Z, Y = convert(Z.astype(dtype)), convert(Y.astype(dtype))
+    Z, Y, old = (convert(a.astype(dtype)) for a in (Z, Y, old))
     made = ListedPairs.make(pairs, q, weights, 30, like=Z)
-    sums = sum_over_list(Z, Y, made, ETA, unlabeled=unlabeled, frozen=frozen, mu=MU)
+    of_old = made.squared_distances(old) - ETA if name == "m-step" else 0.0
+    terms = (LogLikelihood(), made.q, made.weights), (KINDS[name], of_old, unlabeled)
+    sums = sum_over_list(Z, Y, made, *terms, eta=ETA)
     check(sums, tuple(map(sum, zip(*parts, strict=True))), dtype)

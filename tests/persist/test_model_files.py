@@ -51,7 +51,6 @@ def seeded(learner):
 
 LEARNERS = [
     SERAPH(),
-    make_pipeline(KernelPCA(kernel="poly"), SERAPH()),
     MeanMetric(weights=np.array([2.0, 1.0, 1.0])),
     MetricClassifier(SERAPH()),
     PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),

@@ -8,10 +8,22 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._pairs import BlockPairs, ListedPairs, library, like, sum_over_blocks, sum_over_list
+from .._pairs import (
+    BlockPairs,
+    ListedPairs,
+    LogLikelihood,
+    MStep,
+    NegativeEntropy,
+    PairFunction,
+    library,
+    like,
+    sum_over_blocks,
+    sum_over_list,
+)
 
 # An ndarray or a Tensor.
 AnyArray = Any
+_ENTROPY = NegativeEntropy()
 
 
 class Term(ABC):
@@ -123,15 +135,16 @@ class UnlabeledPairs(PairTerm):
 
     pairs: BlockPairs
     mu: float
+    function: PairFunction = _ENTROPY
     frozen: AnyArray | None = None
 
     def m_step(self, P: AnyArray | None) -> Self:
         """Return the term in the M-step after the metric ``P'P``."""
-        return replace(self, pairs=replace(self.pairs, kind="m-step"), frozen=P)
+        return replace(self, function=_of_m_step(self.mu, P), frozen=P)
 
     def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
         frozen = None if self.frozen is None else self._map(self.frozen)
-        return sum_over_blocks(Z, Y, self.pairs, self.eta, frozen=frozen, mu=self.mu)
+        return sum_over_blocks(Z, Y, self.pairs, self.function, self.eta, frozen=frozen)
 
 
 @dataclass(frozen=True)
@@ -141,33 +154,40 @@ class ClassPairs(PairTerm):
     pairs: BlockPairs
 
     def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
-        return sum_over_blocks(Z, Y, self.pairs, self.eta)
+        return sum_over_blocks(Z, Y, self.pairs, LogLikelihood(), self.eta)
 
 
 @dataclass(frozen=True)
 class MarkedPairs(PairTerm):
     """The log-likelihood of listed pairs, less what `UnlabeledPairs` has added for them.
 
-    `mu` is the weight of the unlabeled pairs, 0 if these pairs are not among them, and `is_m_step`
-    is whether the unlabeled pairs have the term of an M-step.
+    `mu` is the weight of the unlabeled pairs, 0 if these pairs are not among them; the others are
+    as in `UnlabeledPairs`.
     """
 
     pairs: ListedPairs
     mu: float
-    is_m_step: bool = False
+    function: PairFunction = _ENTROPY
     frozen: AnyArray | None = None
 
     def m_step(self, P: AnyArray | None) -> Self:
         """Return the term in the M-step after the metric ``P'P``."""
-        return replace(self, is_m_step=True, frozen=P)
+        return replace(self, function=_of_m_step(self.mu, P), frozen=P)
 
     def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
-        frozen: AnyArray | bool | None = False if self.is_m_step else None
-        if self.frozen is not None:
-            frozen = self._map(self.frozen)
-        return sum_over_list(
-            Z, Y, self.pairs, self.eta, unlabeled=-self.mu, frozen=frozen, mu=self.mu
-        )
+        terms: list[tuple[PairFunction, Any, Any]]
+        terms = [(LogLikelihood(), self.pairs.q, self.pairs.weights)]
+        if self.mu:
+            q: Any = 0.0
+            if self.frozen is not None:
+                q = self.pairs.squared_distances(self._map(self.frozen)) - self.eta
+            terms.append((self.function, q, -self.mu))
+        return sum_over_list(Z, Y, self.pairs, *terms, eta=self.eta)
+
+
+def _of_m_step(mu: float, P: AnyArray | None) -> PairFunction:
+    """Return the term of an unlabeled pair after ``P'P``; at the start, that of ``q = 0``."""
+    return LogLikelihood() if P is None else MStep(mu)
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ class _Source:
         else:
             rows = rng.permutation(n if rows is None else rows)
         X = self.take(rows)
-        pairs = BlockPairs.make(codes[rows], "entropy", partners, like=X, n_jobs=self.n_jobs)
+        pairs = BlockPairs.make(codes[rows], partners, labeled=False, like=X, n_jobs=self.n_jobs)
         n_all = n * (n - 1) / 2.0 - sum(self.labels.implied)
         return UnlabeledPairs(X, self.eta, mu * n_all / max(pairs.n_pairs, 1.0), pairs, mu)
 
@@ -160,7 +160,7 @@ class _Source:
         elif sum(labels.implied):
             X = self.take(classified)
             codes = labels.codes[classified]
-            pairs = BlockPairs.make(codes, "classes", None, like=X, n_jobs=self.n_jobs)
+            pairs = BlockPairs.make(codes, labeled=True, like=X, n_jobs=self.n_jobs)
             terms.append(ClassPairs(X, self.eta, 1.0, pairs))
         if len(labels.pairs):
             terms.append(self._listed(labels.pairs, labels.likeness, labels.weights, mu=mu))

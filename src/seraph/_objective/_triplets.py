@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._pairs import library, probability
-from .._pairs._lists import ListedPairs
+from .._pairs import ListedPairs, library, probability
 from .._utils._typing import Array
 from ._objective import AnyArray, PairTerm
 
@@ -47,12 +46,9 @@ class Triplets(PairTerm):
         return cls(X, 0.0, 1.0, near, far)
 
     def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
-        far, near = self.far.incidence @ Z, self.near.incidence @ Z
-        u = (far * far).sum(-1) - (near * near).sum(-1)
+        u = self.far.squared_distances(Z) - self.near.squared_distances(Z)
         xp = library(u)
         log_p = xp.clip(u, None, 0.0) - xp.log1p(xp.exp(-xp.abs(u)))
-        return log_p.sum(), 0.0, self._times_laplacian(probability(u), Y)
-
-    def _times_laplacian(self, w: AnyArray, Y: AnyArray) -> AnyArray:
-        far = self.far.transposed @ (w[:, None] * (self.far.incidence @ Y))
-        return far - self.near.transposed @ (w[:, None] * (self.near.incidence @ Y))
+        w = probability(u)
+        product = self.far.times_laplacian(w, Y) - self.near.times_laplacian(w, Y)
+        return log_p.sum(), 0.0, product

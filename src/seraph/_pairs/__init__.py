@@ -1,7 +1,8 @@
-"""Sums over pairs of points, with their gradients: the one operation of every solver.
+"""Sums over pairs of points, with their gradients: the one operation of every learner of pairs.
 
-Write ``A = P'P``, ``Z = X P'`` and ``t_ij = ||z_i - z_j||^2 - eta``. For a pair term ``phi(t)``
-with derivatives ``w``, the entries of a symmetric matrix ``W``, a sum over pairs i < j returns::
+Write ``A = P'P``, ``Z = X P'`` and ``t_ij = ||z_i - z_j||^2 - eta``. For a function ``phi(t)`` of
+pairs with derivatives ``w``, the entries of a symmetric matrix ``W``, a sum over pairs i < j
+returns::
 
     value       sum phi(t_ij)
     slope       sum w_ij                  minus the derivative by eta
@@ -11,24 +12,38 @@ from which follow the gradients ``X' Lap(W) X`` by A (with ``Y = X``) and ``2 (L
 (with ``Y = Z``). No n x n array is stored.
 
 =============  =====================================================================
-`_formulas`    the terms of a pair, for arrays of numpy and torch
-`_blocks`      sums over blocks of rows that meet each other, for both
+`_functions`   what a function of the distance of a pair is
+`_model`       those of SERAPH; ITML and GDM have their own
+`_distances`   squared distances as matrices
+`_blocks`      sums over blocks of rows that meet each other, for numpy and torch
 `_compiled`    the same loop compiled by numba, for numpy arrays
 `_lists`       sums over listed pairs: marks, and samples of the pairs of many classes
+`_numbers`     labeled pairs as arrays: those that classes imply, by number
 =============  =====================================================================
 """
 
 from ._blocks import BlockPairs, sum_over_blocks
-from ._formulas import library, like, probability, wide
-from ._lists import ListedPairs, sample_class_pairs, sum_over_list
+from ._distances import CHUNK, squared_distances
+from ._functions import PairFunction, library, like, wide
+from ._lists import ListedPairs, sum_over_list
+from ._model import LogLikelihood, MStep, NegativeEntropy, probability
+from ._numbers import class_pairs, gather_pairs, sample_class_pairs
 
 __all__ = [
+    "CHUNK",
     "BlockPairs",
     "ListedPairs",
+    "LogLikelihood",
+    "MStep",
+    "NegativeEntropy",
+    "PairFunction",
+    "class_pairs",
+    "gather_pairs",
     "library",
     "like",
     "probability",
     "sample_class_pairs",
+    "squared_distances",
     "sum_over_blocks",
     "sum_over_list",
     "wide",

@@ -15,27 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
-from ._formulas import (
-    FAR,
-    PADDING,
-    UNKNOWN,
-    AnyArray,
-    cross_entropy,
-    e_step,
-    library,
-    negative_entropy,
-    wide,
-)
-
-# Which pairs are summed, with which term: all but the pairs of two known classes, with their
-# entropy or with the q of a frozen metric; or only these, with q = 1 for equal classes.
-Kind = Literal["entropy", "m-step", "classes"]
+from ._distances import sums_less_products, with_short_ones
+from ._functions import FAR, PADDING, UNKNOWN, AnyArray, PairFunction, library
 
 # Rows of a block where all pairs are summed; fewer where the points are few, more on a GPU.
 _SIDE, _SMALL_SIDE, _SMALL, _SIDE_ON_GPU = 128, 64, 600, 1024
@@ -50,7 +37,7 @@ _THREADED_PAIRS = 1 << 18
 class Task(NamedTuple):
     """Blocks `a` that meet the blocks `b`, pairwise: slices, or an array of numbers for `b`.
 
-    `weight` is 1/2 where each pair occurs twice, and `masked` means that some have no term.
+    `weight` is 1/2 where each pair occurs twice, and `masked` means that some are left out.
     """
 
     a: slice
@@ -68,10 +55,8 @@ class BlockPairs:
     ----------
     codes : array of int of shape (n_blocks, side)
         Class of each row; `UNKNOWN`, or `PADDING`.
-    shifts : tuple of int
-        Which blocks meet.
-    kind : {"entropy", "m-step", "classes"}
-        Which pairs have a term, and which one.
+    labeled : bool
+        Whether the pairs of two rows of known class are summed, or all others.
     tasks : tuple of Task
         The blocks that are summed together.
     n_rows : int
@@ -81,8 +66,7 @@ class BlockPairs:
     """
 
     codes: AnyArray
-    shifts: tuple[int, ...]
-    kind: Kind
+    labeled: bool
     tasks: tuple[Task, ...]
     n_rows: int
     n_jobs: int = 1
@@ -91,9 +75,9 @@ class BlockPairs:
     def make(
         cls,
         codes: Array,
-        kind: Kind,
-        partners: int | None,
+        partners: int | None = None,
         *,
+        labeled: bool,
         like: AnyArray,
         n_jobs: int = 1,
     ) -> BlockPairs:
@@ -101,8 +85,7 @@ class BlockPairs:
 
         Each row meets `partners` rows after it, and as many before; None sums all pairs.
         """
-        n, xp = len(codes), library(like)
-        on_gpu = xp is not np and like.device.type != "cpu"
+        n, on_gpu = len(codes), library(like) is not np and like.device.type != "cpu"
         if partners is not None and 2 * partners >= n - 1:
             partners = None  # there are no more pairs than these
         side = _SIDE_ON_GPU if on_gpu else _SMALL_SIDE if n <= _SMALL else _SIDE
@@ -112,36 +95,72 @@ class BlockPairs:
             side = -(-partners // n_shifts)
         n_blocks = -(-n // side)
         if partners is None:
-            side = -(-n // n_blocks)  # so that little is padded
+            side = -(-n // n_blocks) if n else 1  # so that little is padded
+        every = range(n_blocks // 2 + 1)
+        numbers = np.arange(n_blocks)
+        meetings = [
+            # Half of the circle further on, each pair occurs twice.
+            (numbers, (numbers + s) % n_blocks, 0.5 if 2 * s in (0, n_blocks) else 1.0)
+            for s in (every if partners is None else every[1 : n_shifts + 1])
+        ]
+        return cls._of_meetings(codes, side, meetings, labeled, like, n_jobs)
+
+    @classmethod
+    def of_groups(cls, codes: Array, side: int) -> BlockPairs:
+        """Pair groups of `side` rows of known class with the next group, as on a circle.
+
+        Rows left over after cutting all into groups are paired with the first group.
+        """
+        whole = np.arange(len(codes) // side)
+        meetings = [(whole, np.roll(whole, -1), 1.0)]
+        if len(codes) % side:
+            meetings.append((whole[-1:] + 1, whole[:1], 1.0))
+        return cls._of_meetings(codes, side, meetings, labeled=True, like=np.empty(0))
+
+    @classmethod
+    def _of_meetings(
+        cls,
+        codes: Array,
+        side: int,
+        meetings: list[tuple[Array, Array, float]],
+        labeled: bool,
+        like: AnyArray,
+        n_jobs: int = 1,
+    ) -> BlockPairs:
+        """Cut the rows into blocks; list which meet which, with a weight, in tasks of some."""
+        xp, n_blocks = library(like), -(-len(codes) // side)
         blocks: Any = np.full((n_blocks, side), PADDING, dtype=np.int64)
-        blocks.reshape(-1)[:n] = codes
-        every = tuple(range(n_blocks // 2 + 1))
-        shifts = every if partners is None else every[1 : n_shifts + 1]
-        at_once = _PAIRS_ON_GPU if on_gpu else _PAIRS_AT_ONCE
-        tasks = _list_tasks(blocks, shifts, max(1, at_once // side**2), kind)
+        blocks.reshape(-1)[: len(codes)] = codes
+        on_gpu = xp is not np and like.device.type != "cpu"
+        size = max(1, (_PAIRS_ON_GPU if on_gpu else _PAIRS_AT_ONCE) // side**2)
+        tasks = []
+        for rows, partners, weight in meetings:
+            for start in range(0, len(rows), size):
+                part = slice(start, start + size)
+                tasks.append(_task(blocks, rows[part], partners[part], weight, labeled))
         if xp is not np:
-            tasks = [
-                task
-                if isinstance(task.b, slice)
-                else task._replace(b=xp.as_tensor(task.b, device=like.device))
-                for task in tasks
-            ]
-            blocks = xp.as_tensor(blocks, device=like.device)
-        return cls(blocks, shifts, kind, tuple(tasks), n, n_jobs)
+            place = partial(xp.as_tensor, device=like.device)
+            blocks = place(blocks)
+            tasks = [t if isinstance(t.b, slice) else t._replace(b=place(t.b)) for t in tasks]
+        return cls(blocks, labeled, tuple(tasks), len(codes), n_jobs)
+
+    @property
+    def n_tiles(self) -> int:
+        """Number of pairs of blocks."""
+        return sum(task.a.stop - task.a.start for task in self.tasks)
 
     @property
     def n_pairs(self) -> float:
-        """Number of pairs that have a term."""
+        """Number of pairs that are summed."""
         codes = np.asarray(self.codes.cpu() if hasattr(self.codes, "cpu") else self.codes)
         n_known, n_any = (codes >= 0).sum(axis=1), (codes >= UNKNOWN).sum(axis=1)
         total = 0.0
-        for shift in self.shifts:
-            known = float(n_known @ np.roll(n_known, -shift))
-            every = float(n_any @ np.roll(n_any, -shift))
-            if shift == 0:
-                known, every = known - n_known.sum(), every - n_any.sum()
-            pairs = known if self.kind == "classes" else every - known
-            total += pairs * _weight(shift, len(codes))
+        for task in self.tasks:
+            b = task.b if isinstance(task.b, slice) else np.asarray(task.b.tolist())
+            known, every = (float(n[task.a] @ n[b]) for n in (n_known, n_any))
+            if task.is_diagonal:
+                known, every = known - n_known[task.a].sum(), every - n_any[task.a].sum()
+            total += task.weight * (known if self.labeled else every - known)
         return total
 
     def to_blocks(self, rows: AnyArray) -> AnyArray:
@@ -153,27 +172,16 @@ class BlockPairs:
         return rows.reshape(n_blocks, side, rows.shape[1])
 
 
-def _weight(shift: int, n_blocks: int) -> float:
-    """Return the weight of a shift: two of them have every pair twice."""
-    return 0.5 if shift == 0 or 2 * shift == n_blocks else 1.0
-
-
-def _list_tasks(blocks: Array, shifts: tuple[int, ...], size: int, kind: Kind) -> list[Task]:
-    """List the blocks that meet, `size` of them at a time."""
-    n_blocks, tasks = len(blocks), []
-    for shift in shifts:
-        for start in range(0, n_blocks, size):
-            a = slice(start, min(start + size, n_blocks))
-            partners = (np.arange(a.start, a.stop) + shift) % n_blocks
-            first, last = int(partners[0]), int(partners[-1]) + 1
-            b: Any = slice(first, last) if last - first == len(partners) else partners
-            left, right = blocks[a], blocks[partners]
-            known = (left >= 0).any(axis=1) & (right >= 0).any(axis=1)
-            masked = bool(known.any() or (left == PADDING).any() or (right == PADDING).any())
-            if kind == "classes":
-                masked = bool((left < 0).any() or (right < 0).any())
-            tasks.append(Task(a, b, _weight(shift, n_blocks), shift == 0, masked))
-    return tasks
+def _task(blocks: Array, rows: Array, partners: Array, weight: float, labeled: bool) -> Task:
+    """Return the task of blocks that follow each other, and of their partners."""
+    a, left, right = slice(int(rows[0]), int(rows[-1]) + 1), blocks[rows], blocks[partners]
+    first, last = int(partners[0]), int(partners[-1]) + 1
+    b: Any = slice(first, last) if last - first == len(partners) else partners
+    known = (left >= 0).any(axis=1) & (right >= 0).any(axis=1)
+    masked = bool(known.any() or (left == PADDING).any() or (right == PADDING).any())
+    if labeled:
+        masked = bool((left < 0).any() or (right < 0).any())
+    return Task(a, b, weight, bool((rows == partners).all()), masked)
 
 
 class Points(NamedTuple):
@@ -181,31 +189,39 @@ class Points(NamedTuple):
 
     Z: AnyArray
     halves: AnyArray
+    eta: float
 
     @classmethod
     def arrange(cls, Z: AnyArray, pairs: BlockPairs, eta: float) -> Points:
         """Arrange points in blocks, for the threshold `eta`."""
         blocks = pairs.to_blocks(Z)
-        return cls(blocks, library(Z).einsum("bir,bir->bi", blocks, blocks) - 0.5 * eta)
+        return cls(blocks, library(Z).einsum("bir,bir->bi", blocks, blocks) - 0.5 * eta, eta)
+
+    @property
+    def largest(self) -> float:
+        """The largest squared norm."""
+        return float(self.halves.max()) + 0.5 * self.eta
 
 
-class Frozen(NamedTuple):
-    """The metric whose E-step gives q: its points, None for ``q = 0``, and mu."""
+class Sum(NamedTuple):
+    """What is summed: a function of pairs, under the frozen metric of an M-step if any."""
 
-    points: Points | None
-    mu: float
+    points: Points
+    pairs: BlockPairs
+    function: PairFunction
+    frozen: Points | None
 
 
 def sum_over_blocks(
     Z: AnyArray,
     Y: AnyArray,
     pairs: BlockPairs,
-    eta: float,
+    function: PairFunction,
+    eta: float = 0.0,
     *,
     frozen: AnyArray | None = None,
-    mu: float = 0.0,
 ) -> tuple[Any, Any, AnyArray]:
-    """Sum the terms of the pairs of blocks.
+    """Sum a function of the pairs of blocks.
 
     Parameters
     ----------
@@ -214,28 +230,29 @@ def sum_over_blocks(
     Y : array of shape (n, k)
         The array to multiply by the Laplacian.
     pairs : BlockPairs
-        Which pairs, with which term.
-    eta : float
+        Which pairs.
+    function : PairFunction
+        The function of ``t = d2 - eta`` and of q: 1 for rows of the same known class, else 0; or
+        the pair's t under the `frozen` metric.
+    eta : float, default=0.0
         Threshold of the squared distances.
     frozen : array of shape (n, r') or None
-        Points under the metric whose E-step gives the q of an M-step; None for ``q = 0``.
-    mu : float
-        Weight of the entropy in that E-step.
+        Points under the metric of the last E-step, in an M-step.
 
     Returns
     -------
     value, slope : float, or a tensor with one number
-        Sums of the terms and of their derivatives.
+        Sums of the function and of its derivative.
     product : array of shape (n, k)
         ``Lap(W) Y``.
     """
-    points = Points.arrange(Z, pairs, eta)
-    old = Frozen(None if frozen is None else Points.arrange(frozen, pairs, eta), mu)
-    n_pairs = len(pairs.shifts) * pairs.codes.shape[0] * pairs.codes.shape[1] ** 2
+    old = None if frozen is None else Points.arrange(frozen, pairs, eta)
+    total = Sum(Points.arrange(Z, pairs, eta), pairs, function, old)
+    n_pairs = pairs.n_tiles * pairs.codes.shape[1] ** 2
     add = _add_tasks
     if library(Z) is np and n_pairs >= _COMPILED_PAIRS and find_spec("numba"):
         from ._compiled import add_tasks as add
-    work = partial(add, points, pairs.to_blocks(Y), pairs, old)
+    work = partial(add, total, pairs.to_blocks(Y))
     n_parts = pairs.n_jobs if library(Z) is np and n_pairs >= _THREADED_PAIRS else 1
     parts = [pairs.tasks[k::n_parts] for k in range(n_parts)]
     results = [work(pairs.tasks)] if n_parts == 1 else _map(work, parts)
@@ -258,17 +275,11 @@ def _map(work: Any, parts: list[Any]) -> list[Any]:
         return list(pool.map(alone, parts))
 
 
-def _add_tasks(
-    points: Points,
-    Y: AnyArray,
-    pairs: BlockPairs,
-    frozen: Frozen,
-    tasks: tuple[Task, ...],
-) -> tuple[Any, Any, AnyArray]:
+def _add_tasks(total: Sum, Y: AnyArray, tasks: tuple[Task, ...]) -> tuple[Any, Any, AnyArray]:
     """Add up some tasks: value, slope and ``Lap(W) Y`` in blocks."""
     value, slope, product = 0.0, 0.0, 0.0 * Y
     for task in tasks:
-        part, W = _terms(points, pairs, frozen, task)
+        part, W = _terms(total, task)
         value += task.weight * part
         slope += task.weight * W.sum()
         if task.is_diagonal:  # W is symmetric, and each pair is in it twice
@@ -281,35 +292,44 @@ def _add_tasks(
     return value, slope, product
 
 
-def _terms(points: Points, pairs: BlockPairs, frozen: Frozen, task: Task) -> tuple[Any, AnyArray]:
-    """Return the sum of the terms of a task, and the derivative of each."""
-    t = _margins(points, pairs, task)
-    if pairs.kind == "entropy":
-        return negative_entropy(t)
-    if pairs.kind == "classes":
-        q = pairs.codes[task.a][:, :, None] == pairs.codes[task.b][:, None, :]
-        q = (q & (t < FAR)) * library(t).ones_like(t)
-    elif frozen.points is None:
-        q = 0.0 * t
-    else:
-        q = e_step(_margins(frozen.points, pairs, task), frozen.mu)
-    terms, W = cross_entropy(t, q)
-    return library(t).sum(terms, dtype=wide(t)), W
+def _terms(total: Sum, task: Task) -> tuple[Any, AnyArray]:
+    """Return the sum of the function over a task, and the derivative for each pair."""
+    points, pairs, function, frozen = total
+    t = _margins(points, task)
+    if function.is_sharp:
+        t = with_short_ones(t, points.eta, points.Z[task.a], points.Z[task.b], points.largest)
+    left_out = _left_out(pairs, task)
+    t = _move_far(t, left_out)
+    if frozen is not None:
+        return function.sum(t, _move_far(_margins(frozen, task), left_out), left_out)
+    if not pairs.labeled:
+        return function.sum(t, 0.0, left_out)
+    same = pairs.codes[task.a][:, :, None] == pairs.codes[task.b][:, None, :]
+    if left_out is not None:
+        same &= ~left_out
+    return function.sum(t, same * library(t).ones_like(t), left_out)
 
 
-def _margins(points: Points, pairs: BlockPairs, task: Task) -> AnyArray:
-    """Return the t of the pairs of a task; `FAR` for a pair without a term."""
-    Z, halves = points
-    t = Z[task.a] @ Z[task.b].swapaxes(-1, -2)
-    t *= -2.0
-    t += halves[task.a][:, :, None]
-    t += halves[task.b][:, None, :]
+def _margins(points: Points, task: Task) -> AnyArray:
+    """Return the t of the pairs of a task."""
+    Z, halves, _ = points
+    return sums_less_products(halves[task.a], halves[task.b], Z[task.a], Z[task.b])
+
+
+def _left_out(pairs: BlockPairs, task: Task) -> AnyArray | None:
+    """Return which pairs of a task have no term; None if all have one."""
+    if not (task.masked or task.is_diagonal):
+        return None
+    a, b = pairs.codes[task.a][:, :, None], pairs.codes[task.b][:, None, :]
+    both = (a >= 0) & (b >= 0)
+    left_out = ~both if pairs.labeled else both | (a == PADDING) | (b == PADDING)
     if task.is_diagonal:
-        rows = range(t.shape[1])
-        t[:, rows, rows] = FAR
-    if task.masked:
-        a, b = pairs.codes[task.a][:, :, None], pairs.codes[task.b][:, None, :]
-        known = (a >= 0) & (b >= 0)
-        has_term = known if pairs.kind == "classes" else ~known
-        t[~has_term | (a == PADDING) | (b == PADDING)] = FAR
+        rows = range(left_out.shape[1])
+        left_out[:, rows, rows] = True
+    return left_out
+
+
+def _move_far(t: AnyArray, left_out: AnyArray | None) -> AnyArray:
+    if left_out is not None:
+        t[left_out] = FAR
     return t

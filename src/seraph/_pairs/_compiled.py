@@ -1,16 +1,20 @@
-"""The sum over blocks compiled by numba: the formulas of `_formulas`, in one pass over a tile."""
+"""The sum over blocks compiled by numba: a function of pairs, in one pass over a tile."""
 
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable
+from functools import cache
+from types import CellType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numba import njit
 
 from .._utils._typing import Array
-from ._formulas import FAR, PADDING
+from ._distances import CLOSE
+from ._functions import FAR, PADDING, PairFunction
 
 # Sums may be computed in any order; infinities and NaN keep their meaning.
 _OPTIONS: Any = {
@@ -18,8 +22,6 @@ _OPTIONS: Any = {
     "error_model": "numpy",
     "nogil": True,
 }
-_ENTROPY, _M_STEP, _CLASSES = range(3)
-_KINDS = {"entropy": _ENTROPY, "m-step": _M_STEP, "classes": _CLASSES}
 
 
 def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -31,120 +33,151 @@ def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
-@_compile
-def _mask(t: Any, a: Any, b: Any, kind: int) -> None:
-    """Move pairs without a term far apart; `a` and `b` are the codes of the rows."""
-    for i in range(t.shape[0]):
-        for j in range(t.shape[1]):
-            both = a[i] >= 0 and b[j] >= 0
-            if a[i] == PADDING or b[j] == PADDING or both != (kind == _CLASSES):
-                t[i, j] = FAR
+@njit(**_OPTIONS)
+def _where(condition: bool, a: float, b: float) -> float:
+    return a if condition else b
 
 
-@_compile
-def _entropy(t: Any) -> float:
-    """Replace the t of a tile by derivatives; return the sum of the terms."""
-    value = 0.0
+# What a formula may use, for single numbers.
+_NUMBERS = SimpleNamespace(exp=math.exp, log=math.log, sqrt=math.sqrt, where=_where)
+
+
+@cache
+def _sweep_of(kind: type[PairFunction]) -> Callable[..., Any]:
+    """Compile the sweep for a function of pairs.
+
+    `_sweep` is a template: its copy has the compiled formula for the global `_phi`, so that it is
+    compiled into the inner loop. The name of the copy, under which numba keeps the result on disk,
+    has a checksum of the formula: another formula is compiled again.
+    """
+    formula = kind.formula(_NUMBERS)
+    apply = FunctionType(_apply.__code__, {**globals(), "_phi": _with_helpers(formula)})
+    sweep = FunctionType(_sweep.__code__, {**globals(), "_apply": njit(**_OPTIONS)(apply)})
+    sweep.__module__ = __name__
+    sweep.__qualname__ = f"sweep_{kind.__name__}_{_checksum(formula):08x}"
+    return _compile(sweep)
+
+
+def _surroundings(formula: Any) -> list[Any]:
+    """Return what a function has from the one that it was defined in."""
+    return [cell.cell_contents for cell in formula.__closure__ or ()]
+
+
+def _with_helpers(formula: Any) -> Any:
+    """Compile a formula, and the Python functions in its surroundings that it calls."""
+    inner = [
+        _with_helpers(f) if isinstance(f, FunctionType) else f for f in _surroundings(formula)
+    ]
+    cells = tuple(CellType(f) for f in inner)
+    code, name = formula.__code__, formula.__name__
+    return njit(**_OPTIONS)(FunctionType(code, formula.__globals__, name, None, cells))
+
+
+def _checksum(formula: Any, start: int = 0) -> int:
+    code = formula.__code__
+    total = zlib.crc32(code.co_code + repr((code.co_consts, code.co_names)).encode(), start)
+    for other in _surroundings(formula):
+        total = _checksum(other, total) if isinstance(other, FunctionType) else total
+    return total
+
+
+def _phi(t: float, q: float, numbers: tuple[float, ...]) -> tuple[float, float, float]:
+    """Stand for the formula in `_apply`."""
+    raise NotImplementedError
+
+
+def _apply(t: Any, q: Any, numbers: tuple[float, ...], check: bool) -> float:
+    """Replace the t of a tile by derivatives; return the sum of the function.
+
+    `q` is empty if all are 0. If `check`, pairs at `FAR` are left out.
+    """
+    value, has_q = 0.0, len(q) > 0
     for i in range(t.shape[0]):
         product, total = 1.0, 0.0  # (one logarithm for a row: each factor is in (1, 2])
         for j in range(t.shape[1]):
-            x = t[i, j]
-            size = abs(x)
-            e = math.exp(-size)
-            inverse = 1.0 / (1.0 + e)
-            share = e * inverse
-            product *= 1.0 + e
-            total += size * share
-            t[i, j] = share * inverse * x
-        value -= total + math.log(product)
-    return value
-
-
-@_compile
-def _cross_entropy(t: Any, q: Any) -> float:
-    """Do the same for pairs that are similar with the probabilities `q`."""
-    value = 0.0
-    for i in range(t.shape[0]):
-        product, total = 1.0, 0.0
-        for j in range(t.shape[1]):
-            x = t[i, j]
-            e = math.exp(-abs(x))
-            product *= 1.0 + e
-            total += min(x, 0.0) - q[i, j] * x
-            t[i, j] = (e if x > 0.0 else 1.0) / (1.0 + e) - q[i, j]
+            part, factor, slope = _phi(t[i, j], q[i, j] if has_q else 0.0, numbers)
+            inside = not check or t[i, j] < FAR
+            product *= factor if inside else 1.0
+            total += part if inside else 0.0
+            t[i, j] = slope if inside else 0.0
         value += total - math.log(product)
     return value
 
 
 @_compile
-def _same_class(t: Any, a: Any, b: Any, is_diagonal: bool) -> Any:
-    q = np.zeros_like(t)
-    for i in range(t.shape[0]):
-        for j in range(t.shape[1]):
-            if a[i] == b[j] and a[i] >= 0 and not (is_diagonal and i == j):
-                q[i, j] = 1.0
-    return q
-
-
-@_compile
-def _e_step(t: Any, sharpness: float) -> Any:
-    q = np.zeros_like(t)
-    for i in range(t.shape[0]):
-        for j in range(t.shape[1]):
-            if t[i, j] < FAR:
-                q[i, j] = 1.0 / (1.0 + math.exp(sharpness * t[i, j]))
-    return q
-
-
-@_compile
-def _margins(Z: Any, halves: Any, codes: Any, a: int, b: int, kind: int, masked: bool) -> Any:
+def _margins(Z: Any, halves: Any, a: int, b: int) -> Any:
     """Return the t of the pairs of two blocks."""
     t = np.dot(Z[a], Z[b].T)
     for i in range(t.shape[0]):
         for j in range(t.shape[1]):
             t[i, j] = halves[a, i] + halves[b, j] - 2.0 * t[i, j]
-        if a == b:
-            t[i, i] = FAR
-    if masked:
-        _mask(t, codes[a], codes[b], kind)
     return t
 
 
 @_compile
-def _probabilities(
-    t: Any, old: Any, halves: Any, codes: Any, a: int, b: int, kind: int, masked: bool, mu: float
-) -> Any:
-    """Return the q of the pairs of two blocks."""
-    if kind == _CLASSES:
-        return _same_class(t, codes[a], codes[b], a == b)
-    if len(old):
-        return _e_step(_margins(old, halves, codes, a, b, kind, masked), 1.0 + mu)
-    return np.zeros_like(t)
+def _sharpen(t: Any, A: Any, B: Any, eta: float, closest: float) -> None:
+    """Compute t from differences where it is at most `closest`."""
+    for i in range(t.shape[0]):
+        for j in range(t.shape[1]):
+            if t[i, j] <= closest:
+                t[i, j] = ((A[i] - B[j]) ** 2).sum() - eta
 
 
 @_compile
-def _add(
+def _move_far(t: Any, a: Any, b: Any, labeled: bool, is_diagonal: bool) -> None:
+    """Move pairs without a term to `FAR`; `a` and `b` are the codes of the rows."""
+    for i in range(t.shape[0]):
+        for j in range(t.shape[1]):
+            both = a[i] >= 0 and b[j] >= 0
+            if a[i] == PADDING or b[j] == PADDING or both != labeled or (is_diagonal and i == j):
+                t[i, j] = FAR
+
+
+@_compile
+def _same_class(t: Any, a: Any, b: Any) -> Any:
+    q = np.zeros_like(t)
+    for i in range(t.shape[0]):
+        for j in range(t.shape[1]):
+            if a[i] == b[j] and t[i, j] < FAR:
+                q[i, j] = 1.0
+    return q
+
+
+def _sweep(
     Z: Any,
     halves: Any,
+    eta: float,
+    closest: float,
     Y: Any,
     codes: Any,
+    labeled: bool,
     tiles: Any,
     weights: Any,
-    kind: int,
     old: Any,
     old_halves: Any,
-    mu: float,
+    numbers: tuple[float, ...],
+    vanishes: bool,
     product: Any,
 ) -> Any:
+    """Add up tiles: each is block a, block b, and whether some pairs are left out."""
     value, slope = 0.0, 0.0
+    q = np.empty((0, 0), Z.dtype)
     for k in range(len(tiles)):
         a, b, masked = tiles[k]
-        t = _margins(Z, halves, codes, a, b, kind, masked)
-        if kind == _ENTROPY:
-            value += weights[k] * _entropy(t)
-        else:
-            q = _probabilities(t, old, old_halves, codes, a, b, kind, masked, mu)
-            value += weights[k] * _cross_entropy(t, q)
+        masked = masked or a == b
+        t = _margins(Z, halves, a, b)
+        if closest > -np.inf:
+            _sharpen(t, Z[a], Z[b], eta, closest)
+        if masked:
+            _move_far(t, codes[a], codes[b], labeled, a == b)
+        if len(old):
+            q = _margins(old, old_halves, a, b)
+            if masked:
+                _move_far(q, codes[a], codes[b], labeled, a == b)
+        elif labeled:
+            q = _same_class(t, codes[a], codes[b])
+        value += weights[k] * _apply(t, q, numbers, masked and not vanishes)
+        # Lap(W) Y for the rows of a, and those of b unless the two are one block.
         WY = np.dot(t, Y[b])
         weight = 1.0 if a == b else weights[k]
         for i in range(t.shape[0]):
@@ -161,10 +194,9 @@ def _add(
     return value, slope
 
 
-def add_tasks(
-    points: Any, Y: Array, pairs: Any, frozen: Any, tasks: Any
-) -> tuple[float, float, Array]:
+def add_tasks(total: Any, Y: Array, tasks: tuple[Any, ...]) -> tuple[float, float, Array]:
     """Add up some tasks: value, slope and ``Lap(W) Y`` in blocks."""
+    points, pairs, function, frozen = total
     tiles, weights = [], []
     for task in tasks:
         a = np.arange(task.a.start, task.a.stop)
@@ -174,20 +206,22 @@ def add_tasks(
     if not tiles:
         return 0.0, 0.0, 0.0 * Y
     none = np.empty((0, 0, 0), Y.dtype), np.empty((0, 0), Y.dtype)
-    Z, halves = (np.ascontiguousarray(a) for a in points)
-    old, old_halves = none if frozen.points is None else map(np.ascontiguousarray, frozen.points)
+    old, old_halves = none if frozen is None else map(np.ascontiguousarray, frozen[:2])
     product = np.zeros_like(Y)
-    value, slope = _add(
-        Z,
-        halves,
+    value, slope = _sweep_of(type(function))(
+        np.ascontiguousarray(points.Z),
+        np.ascontiguousarray(points.halves),
+        points.eta,
+        CLOSE * points.largest - points.eta if function.is_sharp else -np.inf,
         np.ascontiguousarray(Y),
         pairs.codes,
+        pairs.labeled,
         np.concatenate(tiles),
         np.concatenate(weights),
-        _KINDS[pairs.kind],
         old,
         old_halves,
-        frozen.mu,
+        function.numbers,
+        function.vanishes,
         product,
     )
     return value, slope, product

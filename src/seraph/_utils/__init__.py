@@ -2,14 +2,14 @@
 
 ::
 
-    _typing      type aliases of arrays, and a cached property without a lock
-    _tiles       slices of rows, and tiles of pairs of rows
+    _typing      type aliases of arrays
+    _tiles       slices of rows
     _validation  checks of single parameters
     _rows        row numbers
     _unknown     values that say that something is unknown
     _directions  models that make rows of unit length, and rows without a direction
     _folds       rows of known class dealt to folds
-    _eigen       eigenvalues of symmetric matrices, on a GPU if they are large
+    _eigen       eigenvalues and singular values
     _graph       graphs of nearest neighbors
     _threads     settings of the process and its threads, such as the threads of BLAS
     _warnings    warnings that point at the caller's line

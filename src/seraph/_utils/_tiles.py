@@ -1,8 +1,6 @@
-"""Cut rows into blocks, and pairs of rows into tiles, of bounded size."""
+"""Cut rows into parts of bounded size."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 
 def row_slices(n: int, size: int) -> list[slice]:
@@ -26,19 +24,3 @@ def spaced(n: int, most: int) -> slice:
     [0, 3, 6]
     """
     return slice(None, None, max(1, -(-n // most)))
-
-
-def upper_tiles(n: int, side: int) -> Iterator[tuple[slice, slice]]:
-    """Yield rows and columns of the tiles on or above the diagonal of an n x n array.
-
-    Together they hold each pair of two different rows once, except that a tile on the diagonal,
-    whose rows are its columns, holds its own pairs twice, and each of its rows with itself.
-
-    Examples
-    --------
-    >>> list(upper_tiles(4, 3))  # doctest: +NORMALIZE_WHITESPACE
-    [(slice(0, 2, None), slice(0, 2, None)), (slice(0, 2, None), slice(2, 4, None)),
-     (slice(2, 4, None), slice(2, 4, None))]
-    """
-    blocks = row_slices(n, side)
-    return ((rows, columns) for k, rows in enumerate(blocks) for columns in blocks[k:])

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from .._marks import PairLabels
+from .._pairs import class_pairs
 from .._utils._typing import Array
 from ._learner import ClassicLearner
 
@@ -61,18 +62,10 @@ def pairs_by_number(labels: PairLabels, numbers: Array, *, similar: bool) -> Arr
     Pairs that follow from classes come first, then the marked ones. Only those asked for are
     listed, so there may be millions of rows.
     """
-    rows = labels.rows_by_class
-    place = np.arange(len(rows))
-    after_class = np.searchsorted(labels.codes[rows], labels.codes[rows], side="right")
-    # A row's partners of a kind are neighbors in this order.
-    first = place + 1 if similar else after_class
-    ends = np.cumsum((after_class if similar else len(rows)) - first)
-    n_implied = int(ends[-1]) if len(ends) else 0
+    n_implied = labels.implied[0 if similar else 1]
     follows = numbers < n_implied
-    left = np.searchsorted(ends, numbers[follows], side="right")
-    right = (after_class[left] if similar else len(rows)) - (ends[left] - numbers[follows])
     pairs = np.empty((len(numbers), 2), dtype=np.intp)
-    pairs[follows] = np.column_stack([rows[left], rows[right]])
+    pairs[follows] = class_pairs(labels.codes, numbers[follows], similar=similar)
     pairs[~follows] = labels.pairs[labels.similar == similar][numbers[~follows] - n_implied]
     return pairs
 

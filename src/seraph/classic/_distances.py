@@ -1,4 +1,4 @@
-"""Squared distances between points, as a matrix."""
+"""Squared distances between points, some rows or pairs at a time."""
 
 from __future__ import annotations
 
@@ -7,34 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.special import softmax
 
+from .._pairs import CHUNK, squared_distances
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
-
-# Numbers in memory at a time: 512 KB of doubles, which fit the cache.
-CHUNK = 1 << 16
-# ||a||^2 + ||b||^2 - 2 a'b has an absolute error of about 1e-16 times the largest squared norm.
-# So it has 8 digits down to this share of that norm; smaller ones are computed from differences.
-_CLOSE = 1e-8
-
-
-def squared_distances(A: Array, B: Array) -> Array:
-    """Return the squared distance between each row of `A` and each row of `B`.
-
-    Both may be stacks of matrices. By a matrix product; small distances, which would suffer from
-    cancellation, by differences. So a point is at 0 from itself, and close points have a distance
-    above 0 that can be divided by.
-    """
-    norms, others = np.einsum("...ir,...ir->...i", A, A), np.einsum("...ir,...ir->...i", B, B)
-    d2: Array = A @ (-2.0 * np.swapaxes(B, -1, -2))
-    d2 += norms[..., np.newaxis]
-    d2 += others[..., np.newaxis, :]
-    limit = _CLOSE * max(norms.max(initial=0.0), others.max(initial=0.0))
-    close = np.flatnonzero(d2 <= limit)
-    for part in row_slices(len(close), CHUNK // max(1, A.shape[-1])):
-        *stack, i, j = np.unravel_index(close[part], d2.shape)
-        gaps = A[*stack, i] - B[*stack, j]
-        d2[*stack, i, j] = np.einsum("kr,kr->k", gaps, gaps)
-    return d2
 
 
 def distance_rows(Z: Array, numbers: int | None = None) -> Iterator[tuple[slice, Array]]:

@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from .._marks import PairLabels
+from .._pairs import PairFunction
+from .._pairs._functions import Formula
 from .._solvers import low_rank
 from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array
@@ -183,6 +185,34 @@ def _unit_constraint(
     return (inverse * unit)[:, np.newaxis] * C
 
 
+@dataclass(frozen=True)
+class DissimilarDistance(PairFunction):
+    """The distance of a dissimilar pair; below the floor, the tangent of the root.
+
+    ``phi = (d2 + l^2) / 2 l`` with ``l = max(sqrt(d2), floor)``; 0 for a similar pair.
+    """
+
+    floor: float
+
+    is_sharp: ClassVar[bool] = True
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        return (self.floor,)
+
+    @staticmethod
+    def formula(xp: Any) -> Formula:
+        sqrt, where = xp.sqrt, xp.where
+
+        def distance(d2: Any, q: Any, numbers: Any) -> tuple[Any, Any, Any]:
+            length = sqrt(d2)
+            length = where(length > numbers[0], length, numbers[0])
+            weight = (0.5 - 0.5 * q) / length
+            return weight * (d2 + length * length), 1.0, weight
+
+        return distance
+
+
 class _DissimilarDistances:
     """``sum over D of ||x_i - x_j||_B - lam tr B``, by the metric or by its factor.
 
@@ -197,31 +227,26 @@ class _DissimilarDistances:
         self.n_features = X.shape[1]
         rank = min(_FIRST_RANK, self.n_features)
         Z = X[:, :rank]
-        self.floor = max(_SHORTEST * math.sqrt(2.0 * np.vdot(Z, Z) / Z.size), _SMALLEST)
+        floor = max(_SHORTEST * math.sqrt(2.0 * np.vdot(Z, Z) / Z.size), _SMALLEST)
+        self.distance = DissimilarDistance(floor)
         self.first: Array = np.eye(rank, self.n_features) / math.sqrt(rank)
         # Half the sum under the first factor: with it, the maximum has a trace near 1.
-        self.lam = self.scale = 0.5 * sums.by_factor(X, self.first, self.term)[0]
-
-    def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
-        """Sum the distances of the dissimilar pairs; below the floor, the tangent of the root."""
-        length = np.maximum(np.sqrt(d2), self.floor)
-        weight = np.where(similar, 0.0, 0.5 / length)
-        return float(np.vdot(weight, d2 + length**2)), weight
+        self.lam = self.scale = 0.5 * sums.by_factor(X, self.first, self.distance)[0]
 
     def value_and_gradient(self, P: Array) -> tuple[float, Array]:
-        value, gradient = self.sums.by_metric(self.X, P, self.term)
+        value, gradient = self.sums.by_metric(self.X, P, self.distance)
         gradient = gradient - self.lam * np.eye(len(gradient))
         return value - self.lam * float(np.vdot(P, P)), gradient
 
     def value_and_factor_gradient(self, P: Array) -> tuple[float, Array]:
-        value, half = self.sums.by_factor(self.X, P, self.term)
+        value, half = self.sums.by_factor(self.X, P, self.distance)
         return value - self.lam * float(np.vdot(P, P)), 2.0 * (half - self.lam * P)
 
     def by_weights(self, weights: Array) -> tuple[float, Array]:
         """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
         used = weights > 0.0
         value, product = self.sums.laplacian(
-            self.X[:, used] * np.sqrt(weights[used]), self.term, self.X
+            self.X[:, used] * np.sqrt(weights[used]), self.distance, self.X
         )
         return value, np.einsum("im,im->m", self.X, product)
 
@@ -231,7 +256,7 @@ class _DissimilarDistances:
         The gap is infinite if all pairs coincide under the metric. Returns also half the
         derivative of the sum by `P`.
         """
-        value, gradient = self.sums.by_metric(self.X, P, self.term)
+        value, gradient = self.sums.by_metric(self.X, P, self.distance)
         top = np.diag(gradient).max() if diagonal else eigvalsh(gradient)[-1]
         trace = float(np.vdot(P, P))
         if not trace * top > 0.1 * value:  # it is half the value or more, unless they coincide

@@ -14,6 +14,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._marks import Marks, PairLabels
+from .._pairs import PairFunction
+from .._pairs._functions import Formula
 from .._points import choose_rows
 from .._utils._typing import Array
 from .._utils._validation import check_number
@@ -195,6 +197,41 @@ class ITML(ClassicLearner):
         }
 
 
+@dataclass(frozen=True)
+class SlackCost(PairFunction):
+    """The cost ``r - ln r - 1`` of a slack, ``r = slack / bound``.
+
+    The slack of a similar pair is ``max(d2, upper)`` and that of a dissimilar one ``min(d2,
+    lower)``: an inactive one is at its bound and costs nothing. Below a share `_NEAR` of the
+    bound, the tangent replaces the cost; a dissimilar pair of coinciding points costs nothing.
+    """
+
+    upper: float
+    lower: float
+
+    is_sharp: ClassVar[bool] = True
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        near = min(_NEAR * self.lower, self.upper)
+        return self.upper, self.lower, near, _COINCIDING * self.lower
+
+    @staticmethod
+    def formula(xp: Any) -> Formula:
+        log, where = xp.log, xp.where
+
+        def cost(d2: Any, q: Any, numbers: Any) -> tuple[Any, Any, Any]:
+            upper, lower, near, coinciding = numbers
+            bound = lower + (upper - lower) * q + 0.0 * d2
+            is_active = (d2 > bound) == (q > 0.5)
+            slack = where(is_active & (d2 >= coinciding), d2, bound)
+            at = where(slack < near, near, slack)
+            ratio, slope = at / bound, 1.0 / bound - 1.0 / at
+            return ratio - log(ratio) - 1.0 + (slack - at) * slope, 1.0, slope
+
+        return cost
+
+
 class _SlackObjective:
     """The objective as a function of a square factor of the metric.
 
@@ -206,7 +243,7 @@ class _SlackObjective:
     def __init__(
         self, X: Array, sums: PairSums, bounds: tuple[float, float], gamma: float
     ) -> None:
-        self.sums, self.bounds, self.gamma = sums, bounds, gamma
+        self.sums, self.cost, self.gamma = sums, SlackCost(*bounds), gamma
         curvature, identity = gamma / bounds[0] * sums.similar_scatter(X), np.eye(X.shape[1])
         # The second ridge exceeds the rounding errors of the largest eigenvalue, so that there is
         # a Cholesky factor. C need not be exact: it only preconditions.
@@ -217,27 +254,9 @@ class _SlackObjective:
         self.inner = self.C.T @ self.C
         self.offset = 2.0 * float(np.log(np.diag(self.root)).sum()) - len(curvature)
 
-    def term(self, d2: Array, similar: Array) -> tuple[float, Array]:
-        """Sum the costs ``r - ln r - 1`` of the slacks; derive each by its squared distance."""
-        upper, lower = self.bounds
-        near = _NEAR * lower
-        bound = np.where(similar, upper, lower)
-        # An inactive slack is at its bound: it costs nothing, and its derivative is exactly 0.
-        slack = np.where(similar, np.maximum(d2, upper), np.minimum(d2, lower))
-        tangents = 0.0
-        if slack.min() < near:
-            close = ~similar & (d2 < near)
-            coinciding = close & (d2 < _COINCIDING * lower)
-            slack[close] = np.where(coinciding[close], lower, near)
-            below = d2[close & ~coinciding] - near
-            tangents = float(below.sum() * (1.0 / lower - 1.0 / near))
-        ratio = slack / bound
-        value = float(np.sum(ratio - np.log(ratio) - 1.0))
-        return value + tangents, 1.0 / bound - 1.0 / slack
-
     def value_and_half(self, L: Array) -> tuple[float, Array]:
         """Return the objective without ``-ln det(L L')``, and half the derivative of that by L."""
-        slack, half = self.sums.by_factor(self.X, L.T, self.term)
+        slack, half = self.sums.by_factor(self.X, L.T, self.cost)
         pull = self.inner @ L
         value = float(np.vdot(L, pull)) + self.offset + self.gamma * slack
         return value, pull + self.gamma * half.T

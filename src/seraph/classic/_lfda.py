@@ -9,10 +9,10 @@ import numpy as np
 from scipy.linalg import eigh
 
 from .._marks import PairLabels
+from .._pairs import squared_distances
 from .._points import CONSTANT_FEATURE, exact_size, magnitude, subtract_mean
 from .._utils._typing import Array
 from ._definite import with_ridge
-from ._distances import squared_distances
 from ._learner import ClassLabelLearner, check_components, check_share
 from ._rows import class_ranges
 

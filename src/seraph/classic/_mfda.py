@@ -14,12 +14,12 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 
 from .._marks import PairLabels
+from .._pairs import CHUNK
 from .._points import principal_directions
 from .._utils._eigen import eigh
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from ._definite import ZERO
-from ._distances import CHUNK
 from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 from ._points import remove_unit

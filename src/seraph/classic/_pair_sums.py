@@ -1,36 +1,26 @@
 """Sums over the labeled pairs: their scatter matrices, and any function of their distances.
 
-Pairs that follow from class labels are not listed: scatter matrices have a closed form, and
-everything else is summed tile by tile.
+Scatter matrices have a closed form; everything else is summed by `seraph._pairs`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from scipy.sparse import coo_array
 
 from .._marks import PairLabels
-from .._utils._tiles import row_slices, upper_tiles
+from .._pairs import BlockPairs, ListedPairs, PairFunction, sum_over_blocks, sum_over_list
 from .._utils._typing import Array
-from ._distances import add_laplacian, pair_differences, pair_squares, squared_distances
+from ._distances import pair_differences
 from ._points import subtract_group_means
 from ._rows import paired_rows, spread_rows
 
-# Takes squared distances and whether the pairs are similar; returns the sum of the terms, and
-# the derivative of each by its squared distance. A point with itself counts as a similar pair.
-DistanceTerm = Callable[[Array, Array], tuple[float, Array]]
-# Rows and columns of pairs: slices, row numbers, or stacks of row numbers of the same height.
-Tile = tuple[slice | Array, slice | Array]
-
-_TILE = 192  # largest side of a tile: a few arrays of doubles of this side fit the cache
 # Up to this number of rows of known class, all pairs (2,016 at most) are summed: one small tile.
 _FEW_ROWS = 64
 # Partners of a row in a sample: per class, and at most; more if otherwise the sample had fewer
 # similar or dissimilar pairs than the last number. 8 and 100 were chosen on the sets for choosing
-# of benchmarks/evidence: there, pairs within groups of that size were as good as all pairs.
-_PARTNERS_PER_CLASS, _MOST_PARTNERS, _LEAST_SAMPLE = 8, 192, 100
+# of benchmarks/evidence: there, pairs within groups of that size were as good as all pairs. The
+# last number limits the side of a tile, which has to fit the cache.
+_PARTNERS_PER_CLASS, _MOST_PARTNERS, _LEAST_SAMPLE, _MOST_SIDE = 8, 192, 100, 192
 
 
 class PairSums:
@@ -48,14 +38,21 @@ class PairSums:
 
     def __init__(self, labels: PairLabels, *, sampled: bool = False) -> None:
         known = labels.rows_by_class
-        n, self._pairs_each = len(known), 1.0
-        self._tiles: list[Tile] = list(upper_tiles(n, _TILE))
-        if sampled and (side := _sample_size(n, labels)):
-            known = known[spread_rows(n)]
-            self._tiles = _sample_tiles(n, side)
-            self._pairs_each = (n - 1) / (2 * side)  # how many pairs each of the sample represents
+        side = _sample_size(len(known), labels) if sampled else 0
+        self._pairs_each = 1.0  # how many pairs each of the sample represents
+        if side:
+            known = known[spread_rows(len(known))]
+            self._pairs_each = (len(known) - 1) / (2 * side)
         self.rows, self._pairs = paired_rows(labels, known)
         self.codes, self._similar = labels.codes[known], labels.similar
+        points, ones = np.empty(0), np.ones(len(self._pairs))
+        self._marked = ListedPairs.make(
+            self._pairs, 1.0 * self._similar, ones, len(self.rows), like=points
+        )
+        if side:
+            self._blocks = BlockPairs.of_groups(self.codes, side)
+        else:
+            self._blocks = BlockPairs.make(self.codes, labeled=True, like=points)
 
     def scatters(self, X: Array) -> tuple[Array, Array]:
         """Sum ``(x_i - x_j)(x_i - x_j)'`` over the similar and over the dissimilar pairs."""
@@ -77,51 +74,32 @@ class PairSums:
         return _listed_scatter(X, self._pairs[self._similar]) + inner.T @ inner
 
     def laplacian(
-        self, Z: Array, term: DistanceTerm, Y: Array | None = None
+        self, Z: Array, function: PairFunction, Y: Array | None = None
     ) -> tuple[float, Array]:
-        """Sum ``term(||z_i - z_j||^2)`` over the pairs, and multiply the Laplacian by `Y`.
+        """Sum a function of ``||z_i - z_j||^2`` over the pairs, and multiply the Laplacian by `Y`.
 
-        The Laplacian is ``Lap(W) = diag(W 1) - W``, where W holds the derivatives of the terms.
-        With ``Z = X P'``, the derivative of the sum by ``P`` is ``2 (Lap(W) Z)' X``, and that
-        by ``A = P'P`` is ``X' Lap(W) X``. `Y` is `Z` if None.
+        See `seraph._pairs`; `Y` is `Z` if None.
         """
         Y = Z if Y is None else Y
-        product = np.zeros_like(Y)
-        value = self._add_classes(Z, term, Y, product)
+        value, product, n = 0.0, np.zeros_like(Y), len(self.codes)
+        if self._blocks.tasks:
+            part, _, product[:n] = sum_over_blocks(Z[:n], Y[:n], self._blocks, function)
+            value += self._pairs_each * float(part)
+            product *= self._pairs_each
         if len(self._pairs):
-            value += self._add_marks(Z, term, Y, product)
-        return float(value), product
+            marked = function, self._marked.q, self._marked.weights
+            part, _, other = sum_over_list(Z, Y, self._marked, marked)
+            value, product = value + float(part), product + other
+        return value, product
 
-    def _add_classes(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
-        """Add the pairs of rows of known class to `product`, and return their sum."""
-        value = 0.0
-        for rows, columns in self._tiles:
-            similar = self.codes[rows][..., np.newaxis] == self.codes[columns][..., np.newaxis, :]
-            part, W = term(squared_distances(Z[rows], Z[columns]), similar)
-            on_diagonal = rows is columns  # such a tile holds every pair twice
-            value += 0.5 * part if on_diagonal else part
-            product[rows] += W.sum(axis=-1)[..., np.newaxis] * Y[rows] - W @ Y[columns]
-            if not on_diagonal:
-                W = np.swapaxes(W, -1, -2)
-                product[columns] += W.sum(axis=-1)[..., np.newaxis] * Y[columns] - W @ Y[rows]
-        product *= self._pairs_each
-        return self._pairs_each * value
-
-    def _add_marks(self, Z: Array, term: DistanceTerm, Y: Array, product: Array) -> float:
-        """Add the marked pairs to `product`, and return their sum."""
-        value, weights = term(pair_squares(Z, self._pairs), self._similar)
-        W = coo_array((weights, tuple(self._pairs.T)), shape=(len(Z), len(Z)))
-        add_laplacian(product, Y, slice(None), W.tocsr())
-        return value
-
-    def by_factor(self, X: Array, P: Array, term: DistanceTerm) -> tuple[float, Array]:
-        """Return the sum of ``term(||P (x_i - x_j)||^2)``, and half its derivative by `P`."""
-        value, product = self.laplacian(X @ P.T, term)
+    def by_factor(self, X: Array, P: Array, function: PairFunction) -> tuple[float, Array]:
+        """Return the sum of it over ``||P (x_i - x_j)||^2``, and half the derivative by `P`."""
+        value, product = self.laplacian(X @ P.T, function)
         return value, product.T @ X
 
-    def by_metric(self, X: Array, P: Array, term: DistanceTerm) -> tuple[float, Array]:
+    def by_metric(self, X: Array, P: Array, function: PairFunction) -> tuple[float, Array]:
         """Return the same sum, and its derivative by ``P'P``: symmetric up to rounding."""
-        value, product = self.laplacian(X @ P.T, term, X)
+        value, product = self.laplacian(X @ P.T, function, X)
         return value, X.T @ product
 
 
@@ -151,19 +129,4 @@ def _sample_size(n: int, labels: PairLabels) -> int:
     partners = max(partners, -(-_LEAST_SAMPLE * (n - 1) // few))
     side = -(-partners // 2)
     # Fewer than three groups have no circle; and a larger square is no tile any more.
-    return side if 3 * side <= n and side <= _TILE else 0
-
-
-def _sample_tiles(n: int, side: int) -> list[Tile]:
-    """Pair groups of `side` rows with the next group, as on a circle.
-
-    Many small tiles cost little more than one if they are stacked. Rows left over after cutting
-    `n` rows into groups are paired with the first group.
-    """
-    groups = np.arange(n - n % side).reshape(-1, side)
-    partners = np.roll(groups, -1, axis=0)
-    parts = row_slices(len(groups), (_TILE // side) ** 2)
-    tiles: list[Tile] = [(groups[part], partners[part]) for part in parts]
-    if n % side:
-        tiles.append((np.arange(n - n % side, n), groups[0]))
-    return tiles
+    return side if 3 * side <= n and side <= _MOST_SIDE else 0

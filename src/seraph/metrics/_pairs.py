@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist, pdist
 
 from .._marks import Marks, PairLabels
+from .._pairs import class_pairs
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
 from .._utils._warnings import warn
@@ -195,18 +196,11 @@ def pairs_of_kind(
     [[2, 3], [0, 2], [1, 2]]
     """
     marked = labels.pairs[labels.similar == similar]
-    # Pairs are numbered: those that are marked, then each row with later ones in order of class.
-    rows = labels.rows_by_class
-    class_ends = np.searchsorted(labels.codes[rows], labels.codes[rows], side="right")
-    begins = np.arange(1, len(rows) + 1) if similar else class_ends
-    ends = class_ends if similar else np.full(len(rows), len(rows))
-    last = len(marked) + np.cumsum(ends - begins)
+    # Pairs are numbered: those that are marked, then those that classes imply.
     total = len(marked) + labels.implied[0 if similar else 1]
     numbers = np.arange(min(total, most))
     if total > most:
         numbers = np.sort(np.random.default_rng(0).integers(total, size=sample))
     is_marked = numbers < len(marked)
-    implied = numbers[~is_marked]
-    first = np.searchsorted(last, implied, side="right")
-    second = implied - last[first] + ends[first]
-    return np.concatenate([marked[numbers[is_marked]], rows[np.column_stack([first, second])]])
+    implied = class_pairs(labels.codes, numbers[~is_marked] - len(marked), similar=similar)
+    return np.concatenate([marked[numbers[is_marked]], implied])
