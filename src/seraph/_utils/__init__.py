@@ -8,7 +8,6 @@
     _rows        row numbers
     _unknown     values that say that something is unknown
     _directions  models that make rows of unit length, and rows without a direction
-    _folds       rows of known class dealt to folds
     _eigen       eigenvalues and singular values
     _graph       graphs of nearest neighbors
     _threads     settings of the process and its threads, such as the threads of BLAS
