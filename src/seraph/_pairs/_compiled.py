@@ -208,7 +208,8 @@ def add_tasks(total: Any, Y: Array, tasks: tuple[Any, ...]) -> tuple[float, floa
     none = np.empty((0, 0, 0), Y.dtype), np.empty((0, 0), Y.dtype)
     old, old_halves = none if frozen is None else map(np.ascontiguousarray, frozen[:2])
     product = np.zeros_like(Y)
-    value, slope = _sweep_of(type(function))(
+    kind: Any = type(function)
+    value, slope = _sweep_of(kind)(
         np.ascontiguousarray(points.Z),
         np.ascontiguousarray(points.halves),
         points.eta,
