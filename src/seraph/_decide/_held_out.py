@@ -112,7 +112,7 @@ def measure_held_out(
         test, train = labels.among(inside), labels.among(outside)
         if not (test.n_labeled and train.similar_weight and train.dissimilar_weight):
             continue
-        rows, likeness, weights = _list_pairs(test, _MOST_PAIRS // n_folds)
+        rows, likeness, weights = test.listed(_MOST_PAIRS // n_folds)
         # With kernel values for X, the columns are the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
         metric = refit(_safe_indexing(seen, outside), train)
@@ -144,25 +144,6 @@ def _depends_on_size(model: Any) -> bool:
 
 def _spread(learner: Any, X: Any) -> float:
     return float(np.asarray(learner.transform(X), dtype=np.float64).var(axis=0).sum())
-
-
-def _list_pairs(labels: PairLabels, most: int) -> tuple[Array, Array, Array]:
-    """List the marked pairs and all or some pairs of classes, with likeness and weight."""
-    rows = np.flatnonzero(labels.codes >= 0)
-    n = len(rows)
-    if n * (n - 1) // 2 <= most:
-        i, j = np.triu_indices(n, k=1)
-    else:
-        rng = np.random.default_rng(0)
-        i, j = rng.integers(n, size=most), rng.integers(n - 1, size=most)
-        j += j >= i
-    implied = np.column_stack([rows[i], rows[j]])
-    same = labels.codes[implied[:, 0]] == labels.codes[implied[:, 1]]
-    return (
-        np.concatenate([implied, labels.pairs]),
-        np.concatenate([same, labels.likeness]),
-        np.concatenate([np.ones(len(implied)), labels.weights]),
-    )
 
 
 def _join(parts: list[HeldOut], labels: PairLabels) -> HeldOut:

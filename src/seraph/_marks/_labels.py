@@ -231,6 +231,36 @@ class PairLabels:
             triplets=self.triplets if triplets else self.triplets[:0],
         )
 
+    def listed(self, most: int) -> tuple[Array, Array, Array]:
+        """List pairs of known classes, a sample of `most` if there are more, and all marked ones.
+
+        Returns
+        -------
+        pairs, likeness, weights : ndarrays of shape (l, 2), (l,) and (l,)
+            Row numbers, how likely each pair is similar, and its weight.
+
+        Examples
+        --------
+        >>> pairs, likeness, weights = PairLabels.make(4, ["a", "b", "b", None]).listed(100)
+        >>> pairs.tolist(), likeness.tolist()
+        ([[0, 1], [0, 2], [1, 2]], [0.0, 0.0, 1.0])
+        """
+        rows = np.flatnonzero(self.codes >= 0)
+        n = len(rows)
+        if n * (n - 1) // 2 <= most:
+            i, j = np.triu_indices(n, k=1)
+        else:
+            rng = np.random.default_rng(0)
+            i, j = rng.integers(n, size=most), rng.integers(n - 1, size=most)
+            j += j >= i
+        implied = np.column_stack([rows[i], rows[j]])
+        same = self.codes[implied[:, 0]] == self.codes[implied[:, 1]]
+        return (
+            np.concatenate([implied, self.pairs]),
+            np.concatenate([same, self.likeness]),
+            np.concatenate([np.ones(len(implied)), self.weights]),
+        )
+
     @property
     def marks(self) -> Marks:
         """The marks that the classes do not imply."""

@@ -2,7 +2,8 @@
 
 They work like `SERAPH`, so that one replaces another in one line: all have
 ``fit(X, y, marks=...)``, ``components_``, ``transform``, ``pair_distance``, ``get_metric`` and
-``get_mahalanobis_matrix``, and the attributes ``n_features_in_`` and ``feature_names_in_``.
+``get_mahalanobis_matrix``, and the attributes ``n_features_in_`` and ``feature_names_in_``. (But
+RFD is a forest, and has no matrix.)
 """
 
 from .._utils._public import publish as _publish
@@ -20,6 +21,7 @@ from ._mfda import MFDA
 from ._mlkr import MLKR
 from ._nca import NCA
 from ._rca import RCA
+from ._rfd import RFD
 from ._scml import SCML
 from ._sdml import SDML
 
@@ -36,6 +38,7 @@ __all__ = [
     "MLKR",
     "NCA",
     "RCA",
+    "RFD",
     "SCML",
     "SDML",
     "Covariance",

@@ -66,12 +66,12 @@ def pair_auc(
 
 def score_of_distances(Z: Array, labels: PairLabels) -> float:
     """Compute the score of a distance: the same, or 0.5 if no pairs can be compared."""
-    return _score(Z, _squared, labels)
+    return score_of_pairs(Z, _squared, labels)
 
 
 def score_of_classes(chances: Array, labels: PairLabels) -> float:
     """Compute the same where the distance is the probability that two classes differ."""
-    return _score(chances, lambda p, q: 1.0 - np.einsum("kc,kc->k", p, q), labels)
+    return score_of_pairs(chances, lambda p, q: 1.0 - np.einsum("kc,kc->k", p, q), labels)
 
 
 def pairs_to_score(X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None) -> PairLabels:
@@ -91,7 +91,7 @@ def _squared(first: Array, second: Array) -> Array:
     return np.asarray(np.einsum("kr,kr->k", difference, difference))
 
 
-def _score(Z: Array, gap: Gap, labels: PairLabels) -> float:
+def score_of_pairs(Z: Array, gap: Gap, labels: PairLabels) -> float:
     # An error would end as a score of NaN, and a search would take its first candidate. The same
     # value for all candidates lets the other folds decide.
     if labels.n_similar and labels.n_dissimilar:

@@ -17,6 +17,7 @@ from .. import classic
 from .._decide._classifier import MetricClassifier
 from .._decide._models import last_step
 from .._decide._pair_classifier import PairClassifier
+from .._learner import MahalanobisLearner
 from .._mean import MeanMetric
 from .._seraph import SERAPH
 from .._utils._optional import optional_module
@@ -24,7 +25,12 @@ from . import _graphs, _tables
 from ._agreement import check_agreement
 from ._steps import check_export, first_step
 
-_LINEAR = (SERAPH, MeanMetric, *(getattr(classic, name) for name in classic.__all__))
+_CLASSIC = (getattr(classic, name) for name in classic.__all__)
+_LINEAR = (
+    SERAPH,
+    MeanMetric,
+    *(Learner for Learner in _CLASSIC if issubclass(Learner, MahalanobisLearner)),
+)
 
 
 def to_onnx(

@@ -9,11 +9,11 @@ from typing import Any
 
 from sklearn.utils import get_tags
 
-from ... import SERAPH, MeanMetric, classic
+from ... import SERAPH, MahalanobisLearner, MeanMetric, classic
 
 
 def learners() -> dict[str, type]:
-    """Return the learners of classes by their names in small letters.
+    """Return the learners of a matrix from classes, by their names in small letters.
 
     Examples
     --------
@@ -25,8 +25,8 @@ def learners() -> dict[str, type]:
     by_name: dict[str, type] = {"meanmetric": MeanMetric, "seraph": SERAPH}
     for name in classic.__all__:
         value = getattr(classic, name)
-        learns = isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "transform")
-        if learns and get_tags(value()).regressor_tags is None:
+        has_matrix = isinstance(value, type) and issubclass(value, MahalanobisLearner)
+        if has_matrix and get_tags(value()).regressor_tags is None:
             by_name[name.casefold()] = value
     return by_name
 

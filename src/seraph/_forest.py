@@ -1,0 +1,189 @@
+r"""Random forests as arrays: of rows by class, and of pairs of rows by where the pair lies.
+
+A forest of pairs (RFD: Xiong, Johnson, Xu, Corso, KDD 2012) takes of two rows
+
+.. math:: \phi(x, z) = \big(|x - z|,\; x + z\big),
+
+the difference of each feature, and the place of the pair. A matrix knows the differences alone,
+and holds everywhere; a forest may learn that a difference counts in one region and not in another.
+
+scikit-learn grows the trees. They are kept as plain arrays, which any file format holds, and
+checked before they are followed: scikit-learn's own code follows child numbers without looking.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree._tree import NODE_DTYPE, Tree
+from sklearn.utils import gen_batches
+
+from ._points import CONSTANT_FEATURE, exact_size, magnitude
+from ._utils._typing import Array
+
+# Numbers and arrays by name: see `_as_arrays`.
+Forest = dict[str, Any]
+
+# Rows that are sent down the trees at a time: their features fit the cache of a core.
+_AT_ONCE = 10_000
+# Pairs of a point and a landmark that are listed at a time.
+_MOST_LISTED = 1_000_000
+# Shares of a forest are taken as at least this far from 0 and 1: its last votes are noise.
+_NEVER_SURE = 0.01
+
+
+def grow_forest(
+    F: Array, codes: Array, weights: Array | None = None, *, n_trees: int, leaf: int, seed: Any
+) -> Forest:
+    """Grow a random forest that tells classes 0 to k - 1 apart, and return it as arrays.
+
+    Classes count alike, whatever their sizes. `leaf` is the least number of rows in a leaf.
+    """
+    forest = RandomForestClassifier(
+        n_trees, min_samples_leaf=leaf, class_weight="balanced_subsample", random_state=seed
+    ).fit(F.astype(np.float32), codes, weights)
+    return _as_arrays([tree.tree_ for tree in forest.estimators_])
+
+
+def grow_pair_forest(
+    points: Array,
+    pairs: Array,
+    likeness: Array,
+    weights: Array,
+    *,
+    n_trees: int,
+    leaf: int,
+    seed: Any,
+) -> Forest:
+    """Grow a forest that tells similar pairs of points from dissimilar ones.
+
+    A pair of likeness q is a similar pair of weight q and a dissimilar one of weight 1 - q. The
+    forest remembers center and scale of the features, since it compares in single precision.
+    """
+    # In an order of their own: the bootstrap then does not depend on theirs.
+    pairs = np.sort(pairs, axis=1)
+    order = np.lexsort(pairs.T)
+    pairs, likeness, weights = pairs[order], likeness[order], weights[order]
+    unit = exact_size(magnitude(points))
+    center = (points / unit).mean(axis=0, dtype=np.float64) * unit
+    scale = np.abs(points - center).max(axis=0)
+    scale[scale <= CONSTANT_FEATURE * unit] = unit
+    forest: Forest = {"center": center, "scale": scale}
+    i, j = np.tile(pairs, (2, 1)).T
+    counts = np.concatenate([weights * likeness, weights * (1.0 - likeness)])
+    similar = np.repeat([1, 0], len(pairs))
+    kept = counts > 0.0
+    Z = _normalize(forest, points)
+    F = _pair_columns(Z[i[kept]], Z[j[kept]])
+    grown = grow_forest(F, similar[kept], counts[kept], n_trees=n_trees, leaf=leaf, seed=seed)
+    return forest | grown
+
+
+def class_shares(forest: Forest, F: Array) -> Array:
+    """Return the mean share of each class in the leaves that each row falls into."""
+    F = np.ascontiguousarray(F, dtype=np.float32)
+    shares = np.zeros((len(F), forest["shares"].shape[1]))
+    trees = _trees(forest, F.shape[1])
+    for rows in gen_batches(len(F), _AT_ONCE):
+        for tree in trees:
+            shares[rows] += tree.predict(F[rows])
+    shares /= len(trees)
+    return shares
+
+
+def similar_shares(forest: Forest, points: Array, pairs: Array) -> Array:
+    """Return the share of trees, by their leaves, that take each pair of points for similar.
+
+    `pairs` are numbers of rows of `points`. They are measured in chunks, by all cores.
+    """
+    Z = _normalize(forest, points)
+    trees = _trees(forest, 2 * Z.shape[1])
+
+    def measure(rows: slice) -> Array:
+        F = _pair_columns(Z[pairs[rows, 0]], Z[pairs[rows, 1]])
+        total = np.zeros(len(F))
+        for tree in trees:
+            total += tree.predict(F)[:, 1]
+        return total / len(trees)
+
+    chunks = list(gen_batches(len(pairs), _AT_ONCE))
+    if len(chunks) < 2:
+        return measure(slice(None))
+    parts = Parallel(-1, prefer="threads")(delayed(measure)(rows) for rows in chunks)
+    return np.concatenate(parts)
+
+
+def landmark_similarities(forest: Forest, landmarks: Array, points: Array) -> Array:
+    """Return `similar_shares` of each point with each landmark, in the type of the points."""
+    k = len(landmarks)
+    shares = np.empty((len(points), k), dtype=points.dtype)
+    for part in gen_batches(len(points), max(1, _MOST_LISTED // k)):
+        n = len(points[part])
+        rows = np.stack(np.meshgrid(np.arange(k), np.arange(k, k + n)), axis=-1).reshape(-1, 2)
+        both = np.vstack([landmarks, points[part]])
+        shares[part] = similar_shares(forest, both, rows).reshape(n, k)
+    return shares
+
+
+def log_odds(shares: Array) -> Array:
+    """Return the log-odds of shares of a forest, which is never sure."""
+    shares = np.clip(shares, _NEVER_SURE, 1.0 - _NEVER_SURE)
+    return np.asarray(np.log(shares / (1.0 - shares)))
+
+
+def _normalize(forest: Forest, points: Array) -> Array:
+    away = (np.asarray(points, dtype=np.float64) - forest["center"]) / forest["scale"]
+    return np.asarray(np.clip(away, -1e30, 1e30), dtype=np.float32)
+
+
+def _pair_columns(first: Array, second: Array) -> Array:
+    return np.hstack([np.abs(first - second), first + second])
+
+
+def _as_arrays(trees: list[Any]) -> Forest:
+    """Return the nodes of the trees one tree after another; `sizes` has the nodes of each.
+
+    Children are numbered in their own tree, -1 at leaves. `shares` are those of the classes.
+    """
+
+    def join(name: str) -> Array:
+        return np.concatenate([getattr(tree, name) for tree in trees])
+
+    return {
+        "sizes": np.array([tree.node_count for tree in trees]),
+        "left": join("children_left").astype(np.int32),
+        "right": join("children_right").astype(np.int32),
+        "feature": join("feature").astype(np.int32),
+        "threshold": join("threshold"),
+        "shares": join("value")[:, 0],
+    }
+
+
+def _trees(forest: Forest, n_features: int) -> list[Tree]:
+    """Make scikit-learn's trees of the arrays of a forest."""
+    ends = np.cumsum(forest["sizes"])
+    size = np.repeat(forest["sizes"], forest["sizes"])
+    place = np.arange(len(size)) - np.repeat(ends - forest["sizes"], forest["sizes"])
+    left, right, feature = forest["left"], forest["right"], forest["feature"]
+    is_leaf = left < 0
+    # In scikit-learn's order children come after their parents, so that no way is endless.
+    inner = (np.minimum(left, right) > place) & (np.maximum(left, right) < size)
+    inner &= (feature >= 0) & (feature < n_features)
+    if not (len(size) == len(left) and np.all(np.where(is_leaf, right < 0, inner))):
+        raise ValueError(
+            "The forest is damaged: a node leads to no node of its tree. Fit the model again."
+        )
+    nodes = np.zeros(len(left), dtype=NODE_DTYPE)
+    nodes["left_child"], nodes["right_child"] = left, right
+    nodes["feature"], nodes["threshold"] = feature, forest["threshold"]
+    values = np.ascontiguousarray(forest["shares"][:, np.newaxis], dtype=np.float64)
+    trees = []
+    for start, end in zip(ends - forest["sizes"], ends, strict=True):
+        tree = Tree(n_features, np.array([values.shape[2]], dtype=np.intp), 1)
+        state = {"max_depth": 0, "node_count": end - start}
+        tree.__setstate__(state | {"nodes": nodes[start:end], "values": values[start:end]})
+        trees.append(tree)
+    return trees

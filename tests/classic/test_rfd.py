@@ -1,0 +1,131 @@
+"""RFD: a forest of pairs."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
+
+from seraph import Marks, MeanMetric
+from seraph._forest import class_shares, grow_forest, similar_shares
+from seraph.classic import GMML, RFD
+
+
+def region(n=300, m=2, seed=0):
+    """Rows whose second feature counts where the first is positive, and does not elsewhere."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, m))
+    return X, np.where(X[:, 0] < 0, 0, 1 + (X[:, 1] > 0))
+
+
+def marked(X, y, n=300, seed=1):
+    pairs = np.random.default_rng(seed).integers(len(X), size=(n, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    return Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=X)
+
+
+def share_of_a_pair(forest, x, z):
+    """Send one pair down every tree, node by node."""
+    center, scale = forest["center"], forest["scale"]
+    x, z = ((np.asarray(p) - center) / scale for p in (x, z))
+    x, z = x.astype(np.float32), z.astype(np.float32)
+    phi, shares, start = np.concatenate([np.abs(x - z), x + z]), [], 0
+    for size in forest["sizes"]:
+        at = 0
+        while forest["left"][start + at] >= 0:
+            goes_left = phi[forest["feature"][start + at]] <= forest["threshold"][start + at]
+            at = forest["left" if goes_left else "right"][start + at]
+        shares.append(forest["shares"][start + at, 1])
+        start += size
+    return np.mean(shares)
+
+
+def test_the_distance_is_the_mean_over_the_leaves_of_all_trees():
+    X, y = region()
+    model = RFD(n_trees=7).fit(X, marks=marked(X, y))
+    pairs = np.random.default_rng(2).integers(len(X), size=(40, 2))
+    expected = [1.0 - share_of_a_pair(model.forest_, X[i], X[j]) for i, j in pairs]
+    np.testing.assert_allclose(model.pair_distance(pairs, X), expected, atol=1e-12)
+    np.testing.assert_array_equal(model.pair_distance(X[pairs]), model.pair_distance(pairs, X))
+    np.testing.assert_allclose(model.pair_distance(pairs[:, ::-1], X), expected)
+    similarities = model.transform(X[:3])
+    by_hand = [[share_of_a_pair(model.forest_, a, b) for b in model.landmarks_] for a in X[:3]]
+    np.testing.assert_allclose(similarities, by_hand, atol=1e-12)
+
+
+def test_the_arrays_say_what_scikit_learn_says():
+    rng = np.random.default_rng(0)
+    F, codes = rng.normal(size=(200, 5)), rng.integers(3, size=200)
+    forest = grow_forest(F, codes, n_trees=20, leaf=2, seed=0)
+    expected = RandomForestClassifier(
+        20, min_samples_leaf=2, class_weight="balanced_subsample", random_state=0
+    ).fit(F.astype(np.float32), codes)
+    np.testing.assert_allclose(class_shares(forest, F), expected.predict_proba(F), atol=1e-12)
+
+
+def test_it_learns_where_a_difference_counts_and_a_matrix_cannot():
+    X, y = region()
+    test, z = region(seed=5)
+    i, j = np.triu_indices(len(test), 1)
+    marks = marked(X, y)
+    aucs = [
+        roc_auc_score(z[i] == z[j], -model.fit(X, marks=marks).pair_distance(np.c_[i, j], test))
+        for model in (RFD(), MeanMetric(), GMML())
+    ]
+    assert aucs[0] > 0.95
+    assert aucs[0] > max(aucs[1:]) + 0.1
+
+
+def test_labels_and_the_pairs_they_imply_say_the_same():
+    X, y = region(40)
+    i, j = np.triu_indices(40, 1)
+    order = np.random.default_rng(0).permutation(len(i))
+    marks = Marks(np.c_[j, i][order], (y[i] == y[j])[order], rows=X)
+    np.testing.assert_array_equal(
+        RFD().fit(X, y).transform(X), RFD().fit(X, marks=marks).transform(X)
+    )
+
+
+def test_an_unsure_mark_counts_for_both_kinds():
+    X, y = region(60)
+    marks = marked(X, y, 60)
+    even = Marks(marks.pairs, np.where(marks.labels == 1.0, 0.7, 0.3), rows=X)
+    sure, unsure = (RFD().fit(X, marks=m).pair_proba(m.pairs, X) for m in (marks, even))
+    assert np.abs(unsure - 0.5).mean() < np.abs(sure - 0.5).mean() - 0.05
+
+
+def test_chunks_do_not_matter(monkeypatch):
+    X, y = region(40)
+    model = RFD(n_trees=5, n_landmarks=20).fit(X, y)
+    whole = model.transform(X)
+    monkeypatch.setattr("seraph._forest._AT_ONCE", 7)
+    monkeypatch.setattr("seraph._forest._MOST_LISTED", 50)
+    np.testing.assert_array_equal(model.transform(X), whole)
+
+
+@pytest.mark.parametrize("wrong", [{"left": 10**6}, {"feature": 99}, {"left": 0}])
+def test_a_damaged_forest_is_refused_before_it_is_followed(wrong):
+    X, y = region(40)
+    forest = RFD(n_trees=3).fit(X, y).forest_
+    for name, value in wrong.items():
+        forest[name] = np.where(forest["left"] >= 0, value, forest[name])
+    with pytest.raises(ValueError, match="forest is damaged"):
+        similar_shares(forest, X, np.array([[0, 1]]))
+
+
+@pytest.mark.parametrize(
+    ("y", "marks", "message"),
+    [
+        ([0] * 40, None, "similar pairs and dissimilar"),
+        (None, Marks([[0, 1]], [-1], rows=40), "0 similar and 1 dissimilar"),
+        (None, Marks(triplets=[[0, 1, 2]], rows=40), "does not learn from triplets"),
+    ],
+)
+def test_what_it_cannot_learn_from_is_refused(y, marks, message):
+    with pytest.raises(ValueError, match=message):
+        RFD().fit(region(40)[0], y, marks=marks)
+
+
+def test_it_has_no_matrix_and_a_mean_says_so():
+    X, y = region(40)
+    with pytest.raises(ValueError, match="a RFD, has no matrix"):
+        MeanMetric([("forest", RFD()), ("gmml", GMML())]).fit(X, y)
