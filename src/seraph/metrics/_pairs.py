@@ -92,6 +92,7 @@ def _squared(first: Array, second: Array) -> Array:
 
 
 def score_of_pairs(Z: Array, gap: Gap, labels: PairLabels) -> float:
+    """Compute the same for any function of the points of pairs."""
     # An error would end as a score of NaN, and a search would take its first candidate. The same
     # value for all candidates lets the other folds decide.
     if labels.n_similar and labels.n_dissimilar:
