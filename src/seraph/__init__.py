@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from ._decide._folds import MarksKFold
     from ._decide._pair_classifier import PairClassifier
     from ._decide._queries import query_pairs, query_rows
+    from ._decide._screens import query_screens
     from ._fit import FitState
     from ._learner import MahalanobisLearner
     from ._marks import Marks
@@ -47,6 +48,7 @@ __all__ = [
     "load",
     "query_pairs",
     "query_rows",
+    "query_screens",
     "save",
     "show_versions",
 ]
@@ -59,6 +61,7 @@ _HOMES = {
     "_decide._folds": ("MarksKFold",),
     "_decide._pair_classifier": ("PairClassifier",),
     "_decide._queries": ("query_pairs", "query_rows"),
+    "_decide._screens": ("query_screens",),
     "_fit": ("FitState",),
     "_learner": ("MahalanobisLearner",),
     "_seraph": ("SERAPH",),

@@ -15,6 +15,7 @@ from ._groups import pairs_within
 from ._merge import chosen_rows, cut, merge_marks
 from ._read import read_pairs, read_triplets, report_absent
 from ._rows import Rows, is_frame
+from ._screens import pairs_of_screens
 from ._tables import marks_table, read_table
 
 if TYPE_CHECKING:
@@ -342,6 +343,43 @@ class Marks:
         labels, weights = np.full(len(pairs), label), np.full(len(pairs), weight)
         marks = cls(pairs, labels, weights=weights, rows=table.n)
         return cls._of(table, *marks._unmerged, marks.triplets)
+
+    @classmethod
+    def from_screens(cls, screens: Any, answers: ArrayLike, *, rows: Any) -> Self:
+        """Mark the pairs of screens of rows, as :func:`seraph.query_screens` chooses them.
+
+        Only rows of one screen are marked with each other. A pair that was answered several times
+        is what most of its answers say; if they are even, it is not marked.
+
+        Parameters
+        ----------
+        screens : array-like of shape (n_screens, size)
+            Rows of each screen, by name or number.
+        answers : array-like of shape (n_screens, size) or (n_screens, size - 1)
+            A group for each row, with equal codes or names for rows of a screen that are the
+            same; or for each row but the first whether it is like the first: 1 or 0. -1, NaN or
+            None where the person was unsure.
+        rows : int, array-like of names, or table
+            Which table the marks are about. Screens with a name that is not there are left out
+            and counted.
+
+        Examples
+        --------
+        Rows 7 and 2 are like row 3, and row 9 is not:
+
+        >>> from seraph import Marks
+        >>> Marks.from_screens([[3, 7, 9, 2]], [[1, 0, 1]], rows=10)
+        Marks(10 rows: 3 similar, 3 dissimilar)
+
+        The same rows sorted into groups; nobody knows about row 2:
+
+        >>> Marks.from_screens([[3, 7, 9, 2]], [["cat", "cat", "dog", None]], rows=10)
+        Marks(10 rows: 1 similar, 2 dissimilar)
+        """
+        table = Rows.of(rows)
+        pairs, similar, absent = pairs_of_screens(table, screens, answers)
+        none = np.empty((0, 3), dtype=np.intp)
+        return cls._of(table, pairs, similar, np.ones(len(pairs)), none, absent)
 
 
 publish(globals(), "seraph", ["Marks"])

@@ -1,0 +1,87 @@
+"""Answers about screens of rows, as answers about their pairs.
+
+An answer holds within its screen. Groups that are joined across screens repeat each wrong tap many
+times: with 5 % of them, learning loses more than the joined pairs give.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._utils._typing import Array
+from .._utils._validation import shown
+from ._classes import number_classes, read_classes
+from ._columns import as_table
+from ._read import find_present
+from ._rows import Rows
+
+# What a row of a screen is, next to another one: its group there, or one of these.
+UNSURE, _LIKE_FIRST, _NOT_LIKE_FIRST = -1, 0, -2
+
+
+def pairs_of_screens(rows: Rows, screens: Any, answers: ArrayLike) -> tuple[Array, Array, int]:
+    """Return the answered pairs, whether each is similar, and how many name an absent row.
+
+    A pair that was answered several times is what most of its answers say; a tie says nothing.
+
+    Examples
+    --------
+    Rows 3, 7 and 9, of which 7 is like 3:
+
+    >>> pairs, similar, _ = pairs_of_screens(Rows(10), [[3, 7, 9]], [[1, 0]])
+    >>> pairs.tolist(), similar.tolist()
+    ([[3, 7], [3, 9], [7, 9]], [1.0, 0.0, 0.0])
+    """
+    shape = np.shape(screens)
+    if len(shape) != 2 or shape[1] < 2:
+        raise ValueError(
+            f"screens must have the shape (n_screens, size), with at least 2 rows on each; got "
+            f"the shape {shape}. (One screen is [rows].)"
+        )
+    numbers = rows.numbers(screens, "screens", shape[1])
+    present = find_present(rows, screens, numbers, "screens")
+    groups = _groups(answers, shape)
+    i, j = np.triu_indices(shape[1], k=1)
+    one, other = groups[:, i], groups[:, j]
+    # Two rows that are not like the first may be alike or not.
+    said = (one != UNSURE) & (other != UNSURE) & ((one >= 0) | (other >= 0))
+    said &= present[:, np.newaxis]
+    pairs = np.stack([numbers[:, i], numbers[:, j]], axis=-1)[said]
+    twice = pairs[:, 0] == pairs[:, 1]
+    if twice.any():
+        raise ValueError(f"A screen shows row {shown(_name(rows, pairs[twice][0, 0]))} twice.")
+    votes = np.where((one == other)[said], 1, -1)
+    pairs, place = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
+    total = np.bincount(place.ravel(), votes, minlength=len(pairs))
+    kept = total != 0
+    return pairs[kept], (total[kept] > 0).astype(float), int((~present).sum())
+
+
+def _groups(answers: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Return the group of each row on its screen: numbers from 0, or the codes above."""
+    table = as_table(answers)
+    if table.shape == shape:
+        labels, known = read_classes(table.ravel(), table.size, "answers")
+        return number_classes(labels, known).reshape(shape)
+    if table.shape != (shape[0], shape[1] - 1):
+        raise ValueError(
+            f"answers must have the shape {shape}, a group for each row, or "
+            f"{(shape[0], shape[1] - 1)}, whether each row is like the first; got {table.shape}."
+        )
+    labels, known = read_classes(table.ravel(), table.size, "answers")
+    wrong = [label for label in labels[known].tolist() if label not in (0, 1)]
+    if wrong:
+        raise ValueError(
+            "Whether a row is like the first of its screen is 1, 0, or -1 for unsure; got "
+            f"{shown(wrong[0])}. (Names of groups need one for the first row, too.)"
+        )
+    like = np.full(labels.shape, UNSURE)
+    like[known] = np.where(labels[known].astype(bool), _LIKE_FIRST, _NOT_LIKE_FIRST)
+    return np.column_stack([np.full(shape[0], _LIKE_FIRST), like.reshape(table.shape)])
+
+
+def _name(rows: Rows, row: int) -> Any:
+    return rows.name_rows(np.array([row])).tolist()[0]
