@@ -10,6 +10,8 @@ from sklearn.preprocessing import StandardScaler
 
 import seraph
 from seraph import SERAPH, Marks, MeanMetric, PairClassifier
+from tests.helpers.command import ok
+from tests.helpers.wines import FIT, wine_frame
 
 HOME = str(Path(seraph.__file__).parent)
 WINE, Y = load_wine(return_X_y=True)
@@ -19,9 +21,9 @@ PAIRS = np.random.default_rng(0).permutation(len(Y))[:100].reshape(-1, 2)
 MARKS = Marks(PAIRS, Y[PAIRS[:, 0]] == Y[PAIRS[:, 1]], rows=X)
 
 
-def calls_of(model, y):
-    """How often a second fit calls each function of seraph, by file and name."""
-    model.fit(X, y)  # imports
+def calls_of(call, *arguments):
+    """How often a second call calls each function of seraph, by file and name."""
+    call(*arguments)  # imports
     calls = Counter()
 
     def watch(frame, event, _):
@@ -32,7 +34,7 @@ def calls_of(model, y):
 
     sys.setprofile(watch)
     try:
-        model.fit(X, y)
+        call(*arguments)
     finally:
         sys.setprofile(None)
     return calls
@@ -45,14 +47,22 @@ def assert_at_most(calls, n_files, n_functions):
 
 
 def test_a_default_fit_of_wine_passes_at_most_20_files_and_130_functions():
-    assert_at_most(calls_of(SERAPH(), LABELS), 20, 130)
+    assert_at_most(calls_of(SERAPH().fit, X, LABELS), 20, 130)
 
 
 def test_a_pair_classifier_of_wine_passes_at_most_40_files_and_250_functions():
     """Of these, a decision adds 8 files and 50 functions to the fit of its metric."""
-    metric, decision = calls_of(MeanMetric(), MARKS), calls_of(PairClassifier(), MARKS)
+    metric, decision = (
+        calls_of(model.fit, X, MARKS) for model in (MeanMetric(), PairClassifier())
+    )
     assert_at_most(decision, 40, 250)
     known = {file for file, _ in metric}
     assert_at_most({c: 1 for c in decision.keys() - metric.keys() if c[0] not in known}, 8, 50)
     # Labels are cut as arrays: each fold makes marks once, for its learner.
     assert decision["/_marks/_marks.py", "Marks._set"] == 5
+
+
+def test_the_command_fit_passes_at_most_70_files_and_400_functions(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    wine_frame().drop(columns="truth").to_csv("data.csv", index=False)
+    assert_at_most(calls_of(ok, *FIT, "-o", "model.skops"), 70, 400)
