@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,13 @@ def needs_unit_length(model: Any) -> bool:
     return True
 
 
-def check_directions(model: Any, X: Any, name: str = "X") -> None:
+def check_directions(
+    model: Any, X: Any, name: str = "X", place: Callable[[int], str] = "row {}".format
+) -> None:
     """Refuse rows of zeros if the first step of a pipeline makes rows of unit length.
 
     scikit-learn leaves such rows at zero, which is equally far from every unit vector. The
-    message calls the points `name`.
+    message calls the points `name`, and a row its `place`.
     """
     if not needs_unit_length(model):
         return
@@ -33,7 +36,8 @@ def check_directions(model: Any, X: Any, name: str = "X") -> None:
     zero = np.flatnonzero(~points.any(axis=1)) if points.ndim == 2 else np.empty(0, dtype=np.intp)
     if len(zero):
         more = f" and {len(zero) - 1} more" if len(zero) > 1 else ""
+        first = place(int(zero[0])).capitalize()
         raise ValueError(
-            f"Row {zero[0]}{more} of {name} has only zeros, and so no direction: it cannot be "
+            f"{first}{more} of {name} has only zeros, and so no direction: it cannot be "
             "scaled to unit length. Drop such rows; often an empty text is the cause."
         )

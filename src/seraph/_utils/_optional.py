@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
 
 def optional_module(name: str, needed_for: str, extra: str) -> ModuleType:
@@ -20,3 +21,19 @@ def optional_module(name: str, needed_for: str, extra: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         raise ImportError(f"{needed_for}: pip install 'seraph-learn[{extra}]'.") from error
+
+
+class Late:
+    """A module that is imported when it is first needed: an extra, or one that takes long.
+
+    Examples
+    --------
+    >>> Late("json").dumps([1])
+    '[1]'
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._utils._optional import Late
 from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._columns import REASONS, Column
@@ -16,10 +17,11 @@ from ._dates import date_features, no_date
 from ._ids import looks_like_ids, sentinel, suspicion
 from ._messages import ColumnError, ColumnWarning, Setting, advice, and_more, listed
 from ._numbers import NumberFormat, Settled
-from ._reading import is_date, is_text, read_column, settle, text_counts, without_values
+from ._reading import holds, read_column, settle, text_counts, without_values
 from ._table import NamedColumns, about, first_of
 from ._words import cell_text, is_missing, spellings
 
+pd = Late("pandas")
 # A category of fewer rows than this share, or than two, is rare.
 _RARE = 0.01
 # A text column with few distinct values, each in about three rows or more, holds categories: with
@@ -41,8 +43,6 @@ def decide(table: NamedColumns, how: Any) -> tuple[dict[str, Column], Any]:
     Returns what becomes of each column, and a data frame of those that are used: numbers and text,
     before they are encoded and scaled. Refuses a table in which no two rows differ.
     """
-    import pandas as pd
-
     for name in (*how.drop, *how.keep, *how.onehot):
         if name not in table.columns:
             raise ValueError(f"{table.path} has no column {name!r}.{advice(name, table.names)}")
@@ -138,15 +138,18 @@ class _Notes:
         """Note cells that are, or may be, read otherwise than they are meant."""
         cells = self.table.columns[name]
         if column.use == "categories":
-            if is_text(cells.type) and (groups := spellings(text_counts(cells))):
+            if holds(cells) == "text" and (groups := spellings(text_counts(cells))):
                 self.spellings[name] = " and ".join(map(repr, groups[0]))
             return
         if wrong.any() and column.use == "numbers":
             self.too_large[name] = about(self.table, name, wrong)
-        if is_date(cells.type) and (never := np.isnat(values) & cells.is_valid().to_numpy()).any():
+        if (
+            holds(cells) == "dates"
+            and (never := np.isnat(values) & cells.is_valid().to_numpy()).any()
+        ):
             self.readings[name] = f"{about(self.table, name, never)} is read as missing"
         self._note_sentinel(name, column, values)
-        if not is_text(cells.type):
+        if holds(cells) != "text":
             return
         form = NumberFormat(column.form, column.unit) if column.use == "numbers" else None
         counts = text_counts(cells, unknown=True)
@@ -296,8 +299,6 @@ def _text_use(table: NamedColumns, name: str, settled: Settled) -> Column:
 
 def _why_not(name: str, values: Array, how: Any, column: Column) -> str:
     """Say why a column is not a feature: it has at most one value, or identifies the rows."""
-    import pandas as pd
-
     known = pd.Series(values).dropna()
     if not len(known):
         return "empty"

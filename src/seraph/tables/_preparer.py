@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .._utils._directions import check_directions
+from .._utils._optional import Late
 from .._utils._public import publish as _publish
 from .._utils._typing import Array, FloatArray
 from .._utils._validation import check_choice
@@ -21,9 +22,10 @@ from ._dates import date_features
 from ._decide import decide, make_encoder
 from ._messages import listed
 from ._reading import read_column, without_values
-from ._table import about, as_table, check_columns
+from ._table import NamedColumns, about, as_table, check_columns
 
 __all__ = ["TablePreparer"]
+pd = Late("pandas")
 
 
 class TablePreparer(TransformerMixin, BaseEstimator):
@@ -219,8 +221,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
     def _read(self, X: Any) -> Any:
         """Return the columns that are used as a data frame of numbers and text."""
         check_is_fitted(self)
-        import pandas as pd
-
         table = as_table(X)
         used = {name: column for name, column in self.columns_.items() if column.use}
         check_columns(table, list(used))
@@ -241,7 +241,8 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return pd.DataFrame(points, index=range(table.n_rows), copy=False)
 
     def _encoded(self, X: Any, points: Any) -> FloatArray:
-        check_directions(self.encoder_, points, str(getattr(X, "path", "X")))
+        where = (str(X.path), X.place) if isinstance(X, NamedColumns) else ()
+        check_directions(self.encoder_, points, *where)
         names = list(self.encoder_.feature_names_in_)
         return np.asarray(self.encoder_.transform(points[names]))
 

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from .._utils._optional import Late
 from .._utils._typing import Array, BoolArray, FloatArray
 from ._columns import Column
 from ._dates import ISO, parse_dates, settle_dates, without_never
 from ._numbers import NumberFormat, Settled, in_text, settle_numbers
 from ._words import MISSING, UNKNOWN, cell_text, is_missing
 
+pa, pc = Late("pyarrow"), Late("pyarrow.compute")
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0*|(-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9])0*")
 _FIRST_DAY, _LAST_DAY = 18000101, 21991231
 
@@ -31,11 +33,8 @@ def read_column(how: Column, cells: Any) -> tuple[Array, BoolArray]:
 
 
 def _numbers(how: Column, cells: Any) -> tuple[Array, BoolArray]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     form = NumberFormat(how.form, how.unit)
-    if is_numeric(cells.type):
+    if holds(cells) == "numbers":
         width = pa.float32() if pa.types.is_float32(cells.type) else pa.float64()
         values = np.asarray(pc.cast(cells, width, safe=False).to_numpy())
         wrong = np.zeros(len(values), dtype=bool)
@@ -50,10 +49,7 @@ def _numbers(how: Column, cells: Any) -> tuple[Array, BoolArray]:
 
 
 def _dates(how: Column, cells: Any) -> tuple[Array, BoolArray]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not is_date(cells.type):
+    if holds(cells) != "dates":
         return _by_text(how, cells, lambda texts: parse_dates(texts, how.form))
     seconds = np.asarray(pc.cast(cells, pa.timestamp("s"), safe=False).to_numpy())
     return without_never(seconds), np.zeros(len(cells), dtype=bool)
@@ -63,8 +59,6 @@ def _by_text(
     how: Column, cells: Any, parse: Callable[[list[str]], Array]
 ) -> tuple[Array, BoolArray]:
     """Read each distinct text of a column once."""
-    import pyarrow.compute as pc
-
     encoded = pc.dictionary_encode(column_text(cells).combine_chunks())
     texts = [*encoded.dictionary.to_pylist(), ""]  # the last one is for empty cells
     values = parse(texts)
@@ -88,21 +82,19 @@ def settle(
 
     For `decimal` and `semicolons` see `settle_numbers`.
     """
-    import pyarrow as pa
-
     numbers = Settled(NumberFormat())
-    if is_date(cells.type):
+    kind = holds(cells)
+    if kind == "dates":
         return (Column("dates", ISO) if dates else None), Settled(None)
-    numeric = is_numeric(cells.type)
-    if not numeric and not is_text(cells.type):
+    if not kind:
         return None, Settled(None)
     two_ways = False
-    if dates and (not numeric or _may_be_days(cells)):
+    if dates and (kind == "text" or _may_be_days(cells)):
         settled = settle_dates(text_counts(cells))
         if settled is not None and settled[0]:
             return Column("dates", settled[0], words=tuple(settled[1])), Settled(None)
         two_ways = settled is not None
-    if numeric and not pa.types.is_null(cells.type):
+    if kind == "numbers" and not pa.types.is_null(cells.type):
         return _PLAIN, numbers
     text = column_text(cells)
     if decimal != "," and _plain_numbers(text) is not None:
@@ -117,8 +109,6 @@ def settle(
 
 def _decimal_point(text: Any) -> str | None:
     """Return a text whose point can only be a decimal one, "" without points; None if unclear."""
-    import pyarrow.compute as pc
-
     pointed = text.filter(pc.match_substring(text, "."))
     thousands = pc.match_substring_regex(pointed, r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$")
     if len(clear := pointed.filter(pc.invert(thousands))):
@@ -169,8 +159,6 @@ def typed_column(cells: Iterable[Any]) -> Any:
     >>> typed_column([1.0, None, "a"]).to_pylist(), typed_column([1, None]).to_pylist()
     (['1', None, 'a'], [1, None])
     """
-    import pyarrow as pa
-
     values: Any = cells if hasattr(cells, "__len__") else list(cells)
     is_column = isinstance(values, pa.ChunkedArray)
     try:
@@ -201,8 +189,6 @@ def categories_of(column: Any) -> Array:
     >>> [categories_of(typed_column(cells)).tolist() for cells in ([1, None], [1.0], ["1.0"])]
     [['1', nan], ['1'], ['1']]
     """
-    import pyarrow as pa
-
     if pa.types.is_float32(column.type) or pa.types.is_float16(column.type):
         cells = [None if np.isnan(v) else float(str(v)) for v in column.to_numpy()]
     else:
@@ -226,8 +212,6 @@ def text_counts(column: Any, *, unknown: bool = False) -> dict[str, int]:
 
     `unknown` includes words for something unknown.
     """
-    import pyarrow.compute as pc
-
     return {
         pair["values"]: pair["counts"]
         for pair in pc.value_counts(column_text(column)).to_pylist()
@@ -237,10 +221,7 @@ def text_counts(column: Any, *, unknown: bool = False) -> dict[str, int]:
 
 def column_text(column: Any) -> Any:
     """Return a column as text without spaces around it, null where a cell is empty."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not is_text(column.type):
+    if holds(column) != "text":
         texts = [cell_text(cell) or None for cell in column.to_pylist()]
         return pa.chunked_array([pa.array(texts, type=pa.string())])
     column = pc.utf8_trim_whitespace(column)
@@ -261,44 +242,29 @@ def without_values(column: Any, values: Collection[Any]) -> Any:
     column = typed_column(column)
     if not values:
         return column
-    import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if is_numeric(column.type) and not pa.types.is_boolean(column.type):
-        numbers = [NumberFormat().value(cell_text(value)) for value in values]
-        known = pa.array([n for n in numbers if n is not None], type=pa.float64())
-        is_missing_value = pc.is_in(pc.cast(column, pa.float64(), safe=False), value_set=known)
-    else:
-        text, words = pc.cast(column_text(column), pa.string()), {*map(cell_text, values)}
-        known = {NumberFormat().value(word) for word in words} - {None}
-        meant = [t for t in pc.unique(text).to_pylist() if t in words or
-                 (t and known and NumberFormat().value(t) in known)]  # fmt: skip
-        is_missing_value = pc.is_in(text, value_set=pa.array(meant, type=pa.string()))
+    text, words = column_text(column), {*map(cell_text, values)}
+    known = {NumberFormat().value(word) for word in words} - {None}
+    meant = [
+        text
+        for text in pc.unique(text).to_pylist()
+        if text in words or (text and known and NumberFormat().value(text) in known)
+    ]
+    is_missing_value = pc.is_in(text, value_set=pa.array(meant, type=text.type))
     return _with_nulls(column, is_missing_value)
 
 
-def is_text(kind: Any) -> bool:
-    """Return whether a pyarrow type is text."""
-    import pyarrow as pa
-
-    types = pa.types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
-
-
-def is_date(kind: Any) -> bool:
-    """Return whether a pyarrow type is a date or a time stamp."""
-    import pyarrow as pa
-
-    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
-
-
-def is_numeric(kind: Any) -> bool:
-    """Return whether a pyarrow type is a number, a truth value or nothing."""
-    import pyarrow as pa
-
-    types = pa.types
-    numbers = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    return bool(numbers or types.is_boolean(kind) or types.is_null(kind))
+def holds(cells: Any) -> str:
+    """Return what a column of pyarrow holds by its type: "text", "dates", "numbers" or ""."""
+    kinds = {
+        "text": ("string", "large_string", "string_view"),
+        "dates": ("date", "timestamp"),
+        "numbers": ("integer", "floating", "decimal", "boolean", "null"),
+    }
+    holds = (
+        kind for kind in kinds for of in kinds[kind] if getattr(pa.types, f"is_{of}")(cells.type)
+    )
+    return next(holds, "")
 
 
 def _with_nulls(column: Any, missing: Any) -> Any:
@@ -306,24 +272,17 @@ def _with_nulls(column: Any, missing: Any) -> Any:
 
     (In slices of text, `if_else` of pyarrow 16 to 22 returns garbage.)
     """
-    import pyarrow as pa
-
     return column.take(pa.array(np.arange(len(column)), mask=np.asarray(missing)))
 
 
 def _may_be_days(column: Any) -> bool:
     """Return whether all numbers of a column may be days such as 20260131."""
-    import pyarrow.compute as pc
-
     low, high = pc.min_max(column).as_py().values()
     return low is not None and _FIRST_DAY <= low <= high <= _LAST_DAY
 
 
 def _plain_numbers(text: Any) -> FloatArray | None:
     """Return text as numbers if all of it is; pyarrow reads fewer forms than we, but faster."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     try:
         return np.asarray(pc.cast(text, pa.float64()).to_numpy())
     except pa.ArrowInvalid:

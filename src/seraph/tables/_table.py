@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from .._utils._optional import optional_module
+from .._utils._optional import Late, optional_module
 from .._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ._messages import advice, and_more
 from ._reading import read_numbers, typed_column
 from ._words import cell_text, is_missing
 
+pd = Late("pandas")
 _LONGEST_TEXT = 30  # letters of a cell in a message
 _LISTED = 12  # columns in a message; the rest are counted
 
@@ -107,8 +108,6 @@ class NamedColumns:
 
     def points(self, names: Sequence[str] | None = None) -> Any:
         """Return columns as a data frame: numbers where these are, and text elsewhere."""
-        import pandas as pd
-
         columns = {name: self.numbers(name) for name in names or self.names}
         texts = {n: as_text(self.cells(n)) for n, values in columns.items() if values is None}
         return pd.DataFrame(columns | texts, index=range(self.n_rows), copy=False)
@@ -220,7 +219,7 @@ def about(table: NamedColumns, name: str, cells: BoolArray) -> str:
 def as_table(X: Any) -> NamedColumns:
     """Return a table of pandas, polars or pyarrow as named columns; refuse anything else."""
     pa = optional_module("pyarrow", "TablePreparer needs pyarrow", "tables")
-    pd = optional_module("pandas", "TablePreparer needs pandas", "tables")
+    optional_module("pandas", "TablePreparer needs pandas", "tables")
     from .._utils._validation import check_read, shown
 
     if isinstance(X, NamedColumns):

@@ -17,10 +17,12 @@ from xml.sax.saxutils import escape
 import numpy as np
 import pyarrow as pa
 
+from .._utils._optional import Late
 from ._files import kind_of, read_table
 from ._table import Written
 from ._words import is_missing
 
+pd = Late("pandas")
 STDOUT = Path("-")
 # Formats for columns of any type, and one for numbers alone.
 MIXED_TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx", ".ods")
@@ -159,8 +161,6 @@ def _for_sheet(cell: Any) -> Any:
 
 def _xlsx(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
     """Return a spreadsheet whose texts are texts, also those that look like formulas or links."""
-    import pandas as pd
-
     out = io.BytesIO()
     frame = pd.DataFrame([[*map(_for_sheet, row)] for row in rows], dtype=object)
     options = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
