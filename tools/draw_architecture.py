@@ -44,7 +44,7 @@ FLOORS = [
     ("", ["_seraph", "classic"]),
     ("one fit", ["_fit", "_advice"]),
     ("distances", ["_learner", "_clustering", "plot"]),
-    ("the model", ["_objective", "metrics"]),
+    ("the model", ["_objective", "metrics", "_forest"]),
     ("what people know", ["_marks"]),
     ("points, solvers", ["_points", "_solvers", "tables"]),
     ("sums over pairs", ["_pairs"]),
