@@ -12,9 +12,7 @@ from which follow the gradients ``X' Lap(W) X`` by A (with ``Y = X``) and ``2 (L
 (with ``Y = Z``). No n x n array is stored.
 
 =============  =====================================================================
-`_functions`   what a function of the distance of a pair is
-`_model`       those of SERAPH; ITML and GDM have their own
-`_distances`   squared distances as matrices
+`_functions`   squared distances, functions of them, and those of SERAPH
 `_blocks`      sums over blocks of rows that meet each other, for numpy and torch
 `_compiled`    the same loop compiled by numba, for numpy arrays
 `_lists`       sums over listed pairs: marks, and samples of the pairs of many classes
@@ -23,15 +21,26 @@ from which follow the gradients ``X' Lap(W) X`` by A (with ``Y = X``) and ``2 (L
 """
 
 from ._blocks import BlockPairs, sum_over_blocks
-from ._distances import CHUNK, squared_distances
-from ._functions import PairFunction, library, like, wide
+from ._functions import (
+    CHUNK,
+    Formula,
+    LogLikelihood,
+    MStep,
+    NegativeEntropy,
+    PairFunction,
+    library,
+    like,
+    probability,
+    squared_distances,
+    wide,
+)
 from ._lists import ListedPairs, sum_over_list
-from ._model import LogLikelihood, MStep, NegativeEntropy, probability
 from ._numbers import class_pairs, gather_pairs, sample_class_pairs
 
 __all__ = [
     "CHUNK",
     "BlockPairs",
+    "Formula",
     "ListedPairs",
     "LogLikelihood",
     "MStep",

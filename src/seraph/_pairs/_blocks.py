@@ -21,8 +21,16 @@ import numpy as np
 
 from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
-from ._distances import sums_less_products, with_short_ones
-from ._functions import FAR, PADDING, UNKNOWN, AnyArray, PairFunction, library
+from ._functions import (
+    FAR,
+    PADDING,
+    UNKNOWN,
+    AnyArray,
+    PairFunction,
+    library,
+    sums_less_products,
+    with_short_ones,
+)
 
 # Rows of a block where all pairs are summed; fewer where the points are few, more on a GPU.
 _SIDE, _SMALL_SIDE, _SMALL, _SIDE_ON_GPU = 128, 64, 600, 1024
@@ -59,6 +67,8 @@ class BlockPairs:
         Whether the pairs of two rows of known class are summed, or all others.
     tasks : tuple of Task
         The blocks that are summed together.
+    n_tiles : int
+        Number of pairs of blocks.
     n_rows : int
         Number of rows without those that fill the last block.
     n_jobs : int
@@ -68,6 +78,7 @@ class BlockPairs:
     codes: AnyArray
     labeled: bool
     tasks: tuple[Task, ...]
+    n_tiles: int
     n_rows: int
     n_jobs: int = 1
 
@@ -142,12 +153,8 @@ class BlockPairs:
             place = partial(xp.as_tensor, device=like.device)
             blocks = place(blocks)
             tasks = [t if isinstance(t.b, slice) else t._replace(b=place(t.b)) for t in tasks]
-        return cls(blocks, labeled, tuple(tasks), len(codes), n_jobs)
-
-    @property
-    def n_tiles(self) -> int:
-        """Number of pairs of blocks."""
-        return sum(task.a.stop - task.a.start for task in self.tasks)
+        n_tiles = sum(len(rows) for rows, _, _ in meetings)
+        return cls(blocks, labeled, tuple(tasks), n_tiles, len(codes), n_jobs)
 
     @property
     def n_pairs(self) -> float:
@@ -196,6 +203,18 @@ class Points(NamedTuple):
         """Arrange points in blocks, for the threshold `eta`."""
         blocks = pairs.to_blocks(Z)
         return cls(blocks, library(Z).einsum("bir,bir->bi", blocks, blocks) - 0.5 * eta, eta)
+
+    def margins(
+        self, task: Task, left_out: AnyArray | None, *, is_sharp: bool = False
+    ) -> AnyArray:
+        """Return the t of the pairs of a task; `FAR` for those without a term."""
+        A, B = self.Z[task.a], self.Z[task.b]
+        t = sums_less_products(self.halves[task.a], self.halves[task.b], A, B)
+        if is_sharp:
+            t = with_short_ones(t, self.eta, A, B, self.largest)
+        if left_out is not None:
+            t[left_out] = FAR
+        return t
 
     @property
     def largest(self) -> float:
@@ -295,25 +314,16 @@ def _add_tasks(total: Sum, Y: AnyArray, tasks: tuple[Task, ...]) -> tuple[Any, A
 def _terms(total: Sum, task: Task) -> tuple[Any, AnyArray]:
     """Return the sum of the function over a task, and the derivative for each pair."""
     points, pairs, function, frozen = total
-    t = _margins(points, task)
-    if function.is_sharp:
-        t = with_short_ones(t, points.eta, points.Z[task.a], points.Z[task.b], points.largest)
     left_out = _left_out(pairs, task)
-    t = _move_far(t, left_out)
+    t = points.margins(task, left_out, is_sharp=function.is_sharp)
     if frozen is not None:
-        return function.sum(t, _move_far(_margins(frozen, task), left_out), left_out)
+        return function.sum(t, frozen.margins(task, left_out), left_out)
     if not pairs.labeled:
         return function.sum(t, 0.0, left_out)
     same = pairs.codes[task.a][:, :, None] == pairs.codes[task.b][:, None, :]
     if left_out is not None:
         same &= ~left_out
     return function.sum(t, same * library(t).ones_like(t), left_out)
-
-
-def _margins(points: Points, task: Task) -> AnyArray:
-    """Return the t of the pairs of a task."""
-    Z, halves, _ = points
-    return sums_less_products(halves[task.a], halves[task.b], Z[task.a], Z[task.b])
 
 
 def _left_out(pairs: BlockPairs, task: Task) -> AnyArray | None:
@@ -327,9 +337,3 @@ def _left_out(pairs: BlockPairs, task: Task) -> AnyArray | None:
         rows = range(left_out.shape[1])
         left_out[:, rows, rows] = True
     return left_out
-
-
-def _move_far(t: AnyArray, left_out: AnyArray | None) -> AnyArray:
-    if left_out is not None:
-        t[left_out] = FAR
-    return t

@@ -13,8 +13,7 @@ import numpy as np
 from numba import njit
 
 from .._utils._typing import Array
-from ._distances import CLOSE
-from ._functions import FAR, PADDING, PairFunction
+from ._functions import CLOSE, FAR, PADDING, PairFunction
 
 # Sums may be computed in any order; infinities and NaN keep their meaning.
 _OPTIONS: Any = {

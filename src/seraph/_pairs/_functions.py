@@ -1,7 +1,8 @@
-"""Functions of the distance of a pair: the terms of every sum over pairs.
+"""Squared distances, and functions of the distance of a pair: the terms of every sum over pairs.
 
 A function stands once, in a form that numpy, torch and the compiled loop share. A new one is a
-subclass of `PairFunction`, in one file, as `Hinge` in ``tests/pairs/test_functions.py``.
+subclass of `PairFunction`, in one file, as `Hinge` in ``tests/pairs/test_functions.py``. Below are
+those of SERAPH, the model of a pair in (7) to (11) of Niu et al. (2012); ITML and GDM have theirs.
 """
 
 from __future__ import annotations
@@ -9,10 +10,14 @@ from __future__ import annotations
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+
+from .._utils._tiles import row_slices
+from .._utils._typing import Array
 
 # An ndarray or a Tensor.
 AnyArray = Any
@@ -24,6 +29,11 @@ Formula = Callable[[Any, Any, tuple[float, ...]], tuple[Any, Any, Any]]
 FAR = 1e30
 # The code of a row of unknown class, and of a row that only fills the last block.
 UNKNOWN, PADDING = -1, -2
+# Numbers in memory at a time: 512 KB of doubles, which fit the cache.
+CHUNK = 1 << 16
+# ||a||^2 + ||b||^2 - 2 a'b has an absolute error of about 1e-16 times the largest squared norm.
+# So it has 8 digits down to this share of that norm; smaller ones are computed from differences.
+CLOSE = 1e-8
 # This number of factors in (1, 2] can be multiplied without overflow, in double precision.
 _FACTORS = 1000
 
@@ -50,6 +60,45 @@ def like(a: Any, other: AnyArray) -> AnyArray:
     if library(other) is np:
         return np.asarray(a, dtype=other.dtype)
     return library(other).as_tensor(a, dtype=other.dtype, device=other.device)
+
+
+def squared_distances(A: Array, B: Array) -> Array:
+    """Return the squared distance between each row of `A` and each row of `B`.
+
+    Both may be stacks of matrices. A point is at 0 from itself, and close points have a distance
+    above 0 that can be divided by.
+
+    Examples
+    --------
+    >>> squared_distances(np.array([[0.0], [1.0]]), np.array([[1.0], [3.0]])).tolist()
+    [[1.0, 9.0], [0.0, 4.0]]
+    """
+    norms, others = (np.einsum("...ir,...ir->...i", a, a) for a in (A, B))
+    d2: Array = sums_less_products(norms, others, A, B)
+    return with_short_ones(d2, 0.0, A, B, max(norms.max(initial=0.0), others.max(initial=0.0)))
+
+
+def sums_less_products(first: AnyArray, second: AnyArray, A: AnyArray, B: AnyArray) -> AnyArray:
+    """Return ``first_i + second_j - 2 a_i'b_j``: a squared distance, by a matrix product."""
+    t = A @ (-2.0 * B.swapaxes(-1, -2))
+    t += first[..., None]
+    t += second[..., None, :]
+    return t
+
+
+def with_short_ones(t: AnyArray, eta: float, A: AnyArray, B: AnyArray, largest: float) -> AnyArray:
+    """Correct the ``t = d2 - eta`` of close points, from differences, in place.
+
+    `largest` is the largest squared norm of the points.
+    """
+    xp = library(t)
+    close = (t <= CLOSE * largest - eta).reshape(-1)
+    close = np.flatnonzero(close) if xp is np else close.nonzero()[:, 0]
+    for part in row_slices(len(close), CHUNK // max(1, A.shape[-1])):
+        *stack, i, j = xp.unravel_index(close[part], t.shape)
+        gaps = A[*stack, i] - B[*stack, j]
+        t[*stack, i, j] = (gaps * gaps).sum(-1) - eta
+    return t
 
 
 class PairFunction(ABC):
@@ -114,3 +163,98 @@ def _sum_of_logs(factors: AnyArray) -> Any:
     if library(factors) is np and factors.ndim > 1 and factors.shape[-2] <= _FACTORS:
         factors = np.multiply.reduce(factors, axis=-2, dtype=np.float64)
     return library(factors).sum(library(factors).log(factors), dtype=wide(factors))
+
+
+def _logistic(xp: Any) -> Callable[[Any], tuple[Any, Any]]:
+    """Return a function that computes ``p = 1 / (1 + exp(t))`` (8), and ``1 + exp(-|t|)``."""
+    exp, where = xp.exp, xp.where
+
+    def logistic(t: Any) -> tuple[Any, Any]:
+        e = exp(-abs(t))  # which cannot overflow
+        factor = 1.0 + e
+        return where(t > 0.0, e, 1.0) / factor, factor
+
+    return logistic
+
+
+def probability(t: AnyArray) -> AnyArray:
+    """Probability that a pair is similar, ``p = 1 / (1 + exp(t))``  (8).
+
+    Examples
+    --------
+    >>> probability(np.array([-1e3, 0.0, 1e3]))
+    array([1. , 0.5, 0. ])
+    """
+    return _logistic(library(t))(t)[0]
+
+
+class NegativeEntropy(PairFunction):
+    """``phi = p ln p + (1 - p) ln(1 - p)``, the term of an unlabeled pair in (7).
+
+    With ``e = exp(-|t|)``, ``-phi = ln(1 + e) + |t| e / (1 + e)``, and the derivative is
+    ``phi' = p (1 - p) t = e t / (1 + e)^2``.
+    """
+
+    vanishes: ClassVar[bool] = True
+
+    @staticmethod
+    def formula(xp: Any) -> Formula:
+        exp = xp.exp
+
+        def negative_entropy(t: Any, q: Any, numbers: Any) -> tuple[Any, Any, Any]:  # noqa: ARG001
+            size = abs(t)
+            e = exp(-size)
+            factor = 1.0 + e
+            slope = 1.0 / factor
+            e *= slope  # p or 1 - p, whichever is smaller
+            slope *= e
+            slope *= t
+            e *= size
+            return -e, factor, slope
+
+        return negative_entropy
+
+
+class LogLikelihood(PairFunction):
+    """``phi = q ln p + (1 - q) ln(1 - p)``, the term of a labeled pair.
+
+    It is ``min(t, 0) - q t - ln(1 + exp(-|t|))``, and ``phi' = p - q``.
+    """
+
+    vanishes: ClassVar[bool] = True  # where q is 0, as it is for all pairs at FAR
+
+    @staticmethod
+    def formula(xp: Any) -> Formula:
+        logistic = _logistic(xp)
+
+        def log_likelihood(t: Any, q: Any, numbers: Any) -> tuple[Any, Any, Any]:  # noqa: ARG001
+            p, factor = logistic(t)
+            return 0.5 * (t - abs(t)) - q * t, factor, p - q
+
+        return log_likelihood
+
+
+@dataclass(frozen=True)
+class MStep(PairFunction):
+    """The term of an unlabeled pair in the M-step (11): that of a label q from the E-step (9).
+
+    ``q(y)`` is proportional to ``p(y)^(1 + mu)`` under the frozen metric, where the pair is at s.
+    Hence ``q = 1 / (1 + exp((1 + mu) s))``  (10).
+    """
+
+    mu: float
+
+    vanishes: ClassVar[bool] = True
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        return (1.0 + self.mu,)
+
+    @staticmethod
+    def formula(xp: Any) -> Formula:
+        logistic, log_likelihood = _logistic(xp), LogLikelihood.formula(xp)
+
+        def m_step(t: Any, s: Any, numbers: Any) -> tuple[Any, Any, Any]:
+            return log_likelihood(t, logistic(numbers[0] * s)[0], numbers)
+
+        return m_step

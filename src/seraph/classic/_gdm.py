@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from .._marks import PairLabels
-from .._pairs import PairFunction
-from .._pairs._functions import Formula
+from .._pairs import Formula, PairFunction
 from .._solvers import low_rank
 from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array

@@ -14,8 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from .._marks import Marks, PairLabels
-from .._pairs import PairFunction
-from .._pairs._functions import Formula
+from .._pairs import Formula, PairFunction
 from .._points import choose_rows
 from .._utils._typing import Array
 from .._utils._validation import check_number
