@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
@@ -72,6 +73,61 @@ def test_new_rows_are_classified_by_the_labels_of_another_table(folder):
                "--id", "bottle", "-o", "-").out  # fmt: skip
     both = ok(*PREDICT, "-o", "-").out
     assert found.splitlines()[1:] == both.splitlines()[-9:]
+
+
+def test_labels_that_the_data_have_of_their_own_are_kept(folder):
+    table = wines().drop(columns="truth")
+    own = table.assign(kind=table["kind"].where(table.index != 60, "own"))[50:]
+    own.to_csv("own.csv", index=False)
+    table.drop(columns="kind").to_csv("bare.csv", index=False)
+    said = [{"row": k, "id": f"B{k}", "class": table["kind"][k]} for k in range(21)]
+    pd.DataFrame(said).to_csv("answers.csv", index=False)
+    by_column = ["--reference", "wine.csv"]
+    by_file = ["--reference", "bare.csv", "--labels", "answers.csv"]
+    for known in (by_column, by_file):
+        ok("predict", "m.skops", "own.csv", *known, "-o", "filled.csv")
+        filled = pd.read_csv("filled.csv")
+        assert filled["kind"][10] == "own"
+        assert filled["given"].tolist() == [k == 10 for k in range(20)]
+        assert filled["probability"][10] == 1.0
+    bare = pd.read_csv("bare.csv").rename(columns={"alcohol": "class"})
+    bare.assign(alcohol=bare["class"]).to_csv("class.csv", index=False)
+    ok("predict", "m.skops", "class.csv", "--labels", "answers.csv", "-o", "filled.csv")
+    filled = pd.read_csv("filled.csv")
+    np.testing.assert_array_equal(filled["class"], bare["class"])
+    assert set(filled["class_"]) == {"x", "y", "z"}
+
+
+def test_a_table_that_was_filled_in_is_read_as_it_was(folder):
+    ok("predict", "m.skops", "wine.csv", "-o", "filled.csv")
+    again = ok("predict", "m.skops", "filled.csv", "-o", "again.csv")
+    assert "filled.csv was filled in by seraph predict: the 49 classes" in again.err
+    assert Path("again.csv").read_bytes() == Path("filled.csv").read_bytes()
+    ok(*FIT[:1], "filled.csv", *FIT[2:], "-o", "again.skops", "--no-check")
+    first, second = load("m.skops"), load("again.skops")
+    np.testing.assert_array_equal(first[-1].components_, second[-1].components_)
+
+
+def test_a_graph_has_the_probabilities_of_predict_and_takes_empty_text_for_na(folder):
+    table = pd.read_csv("wine.csv", keep_default_na=False)
+    table["town"] = [["Bern", "Chur", "NA"][k % 3] for k in range(70)]
+    table.loc[:20:3, "kind"] = "x"  # so that too sure probabilities become less so
+    table.to_csv("towns.csv", index=False)
+    ok("fit", "towns.csv", *FIT[2:], "-o", "t.skops")
+    assert load("t.skops").learned_from_["check"]["sharpness"] < 0.98
+    ok("export", "t.skops", "-o", "t.onnx", "--data", "towns.csv")
+    ok("predict", "t.skops", "towns.csv", "-o", "filled.csv")
+    filled = pd.read_csv("filled.csv")
+    session = onnxruntime.InferenceSession("t.onnx")
+    for missing in ("NA", ""):
+        fed = table.assign(town=table["town"].replace("NA", missing))
+        inputs = {
+            one.name: fed[[one.name]].to_numpy(str if one.name == "town" else np.float32)
+            for one in session.get_inputs()
+        }
+        classes, shares, _ = session.run(None, inputs)
+        np.testing.assert_array_equal(classes[21:], filled["kind"][21:])
+        np.testing.assert_allclose(shares.max(axis=1)[21:], filled["probability"][21:], atol=2e-4)
 
 
 def test_classes_are_those_of_the_classifier_and_probabilities_rank_as_its_own(folder):

@@ -111,6 +111,35 @@ def test_words_for_an_unknown_class_are_no_labels_and_that_is_said_first(word):
     assert "read as no label" not in other.err
 
 
+@pytest.mark.parametrize("word", ["-1", "NA", "None"])
+def test_a_class_may_be_called_like_nothing(word):
+    frame = strangers()
+    frame["kind"] = frame["kind"].map({"u": "1", "v": word}).where(frame.index < 30, "")
+    frame.to_csv("t.csv", index=False)
+    keep = () if word == "None" else ("--unlabeled", "")
+    if keep:
+        assert f'(If {word!r} is a class, not "unknown", add --unlabeled "".)' in refusal(*FIT)
+    done = ok(*FIT, *keep, "-o", "m.skops", "--report", "r.html")
+    assert f"{word} (15)" in done.out
+    ok("predict", "m.skops", "t.csv", "-o", "filled.csv")  # the model knows
+    filled = pd.read_csv("filled.csv", keep_default_na=False, dtype=str)
+    assert filled["kind"][:30].tolist() == frame["kind"][:30].tolist()
+    assert filled["kind"][30:].tolist() == np.tile(["1", word], 15).tolist()
+    assert set(filled["given"][:30]) == {"True"}
+    classes = [{"row": k, "class": ["1", word][k % 2]} for k in range(20)]
+    pd.DataFrame(classes).to_csv("answers.csv", index=False)  # as seraph ask --classes writes
+    ok("fit", "t.csv", "--labels", "answers.csv", "--drop", "kind", "--no-check", "-o", "a.skops")
+    assert load("a.skops").learned_from_["classes"] == {"1": 10, word: 10}
+    assert load("a.skops")[-1].learners_[0][1].n_dissimilar_ == 100
+
+
+def test_labels_that_differ_in_every_row_are_refused():
+    strangers().assign(name=[f"N{k}" for k in range(60)]).to_csv("t.csv", index=False)
+    assert "'name' has another value in each of the 60 labeled rows" in refusal(
+        "fit", "t.csv", "--label", "name"
+    )
+
+
 def with_placeholder(word, n_classes):
     """A table in which nearly all rows have one label."""
     frame = strangers(200)

@@ -248,13 +248,14 @@ def test_a_file_that_is_not_a_table_is_refused(tmp_path, table):
 def test_labels_are_the_same_text_from_every_kind_of_file(tmp_path, table):
     pd.DataFrame({"a": [1.0, 2, 3], "k": [1.0, np.nan, 2]}).to_parquet(tmp_path / "t.parquet")
     np.savez(tmp_path / "t.npz", X=np.eye(3), y=[1, -1, 2])
-    money = pa.table({"k": pa.array(["1.00", "-1.00", "2.00"]).cast(pa.decimal128(5, 2))})
+    money = pa.table({"k": pa.array(["1.00", None, "2.00"]).cast(pa.decimal128(5, 2))})
     pq.write_table(money, tmp_path / "d.parquet")
     for name, label in (("t.parquet", "k"), ("t.npz", None), ("d.parquet", "k")):
         assert labels_of(read_table(tmp_path / name), label).tolist() == ["1", None, "2"]
     blanks = ["", "-1", "-1.0", "NA", "NaN", "nan", "null", "<NA>", "  "]
     read = table("".join(["a,kind\n1,x\n", *(f"2,{blank}\n" for blank in blanks)]))
-    assert labels_of(read, "kind").tolist() == ["x", *[None] * len(blanks)]
+    with pytest.warns(UserWarning, match=r"7 rows have '-1' or '-1\.0' or .* read as no label"):
+        assert labels_of(read, "kind").tolist() == ["x", *[None] * len(blanks)]
 
 
 def test_labels_that_differ_in_their_spelling_only_are_named(table):
@@ -266,8 +267,9 @@ def test_labels_that_differ_in_their_spelling_only_are_named(table):
 def test_labels_that_may_mean_unknown_are_named(table):
     read = table("a,kind\n1,none\n2,0\n3,Missing\n")
     with pytest.warns(UserWarning, match="1 row has the label 'none'.*--unlabeled none"):  # noqa: SIM117
-        with pytest.warns(UserWarning, match="1 row has the label 'Missing'"):
-            assert labels_of(read, "kind").tolist() == ["none", "0", "Missing"]
+        with pytest.warns(UserWarning, match="1 row has 'Missing' as kind, .* read as no label"):
+            assert labels_of(read, "kind").tolist() == ["none", "0", None]
+    assert labels_of(read, "kind", [""]).tolist() == ["none", "0", "Missing"]
 
 
 # Pairs

@@ -101,6 +101,26 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     shares.add_to(scope, container)
 
 
+def sharpen(graph: Any, power: float) -> None:
+    """Let a graph return probabilities to a power, divided by their sum."""
+    helper, numpy_helper = import_module("onnx.helper"), import_module("onnx.numpy_helper")
+    (chances,) = (value for value in graph.graph.output if value.name == "probabilities")
+    dtype = helper.tensor_dtype_to_np_dtype(chances.type.tensor_type.elem_type)
+    width = chances.type.tensor_type.shape.dim[1].dim_value
+    for node in graph.graph.node:
+        node.output[:] = ["unsharpened" if n == "probabilities" else n for n in node.output]
+    parts = {"power": np.array(power, dtype=dtype), "ones": np.ones((width, 1), dtype=dtype)}
+    graph.graph.initializer.extend(numpy_helper.from_array(a, n) for n, a in parts.items())
+    graph.graph.node.extend(
+        helper.make_node(kind, inputs, [output], name=output)
+        for kind, inputs, output in (
+            ("Pow", ["unsharpened", "power"], "powers"),
+            ("MatMul", ["powers", "ones"], "sum of powers"),
+            ("Div", ["powers", "sum of powers"], "probabilities"),
+        )
+    )
+
+
 def _odds(op: Make, model: Any, Z: Any) -> Any:
     """Write the linear rule."""
     scores = op("Add", op("MatMul", Z, model.coef_.T.copy()), model.intercept_)

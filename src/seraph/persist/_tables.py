@@ -15,6 +15,7 @@ from .._decide._classifier import MetricClassifier
 from .._utils._typing import Array
 from ..tables._preparer import unfold as unfold_preparer
 from ..tables._table import as_table
+from ..tables._words import MISSING
 from ._steps import first_step, flat_steps
 
 # An ONNX text cannot be missing: it is empty instead.
@@ -133,7 +134,8 @@ def read_cells(graph: Any, name: str, cells: Array, read: Array, known: Array) -
 
     It knows the cells of one table and the categories of the model; others are new to it.
     """
-    words = {text_of(value): text_of(value) for value in known}
+    words = dict.fromkeys(MISSING, MISSING_TEXT)
+    words |= {text_of(value): text_of(value) for value in known}
     words |= {text_of(cell): text_of(value) for cell, value in zip(cells, read, strict=True)}
     if all(cell == value for cell, value in words.items()):
         return

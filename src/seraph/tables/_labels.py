@@ -8,7 +8,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from .._utils._typing import Array
+from .._utils._typing import Array, IntArray
 from ._messages import advice, quoted
 from ._table import InputTable, NamedColumns
 from ._words import cell_text, is_missing, spellings
@@ -18,32 +18,38 @@ _MINUS_ONE = ("-1", "-1.0")
 _MAY_BE_CLASSES = ("-", "--", ".", "none")
 
 
+def label_texts(table: InputTable, name: str | None) -> list[str] | None:
+    """Return the label of each row as text, "" if there is none; None without labels.
+
+    An array has its labels beside it.
+    """
+    if isinstance(table, NamedColumns):
+        return None if name is None else [*map(cell_text, table.cells(name).to_pylist())]
+    if name is not None and (name != "y" or table.y is None):
+        table.cells(name)
+    return None if table.y is None else [*map(cell_text, table.y.tolist())]
+
+
 def labels_of(
-    table: InputTable, name: str | None, unlabeled: Collection[str] = ()
+    table: InputTable, name: str | None, unlabeled: Collection[str] | None = None
 ) -> Array | None:
     """Return the label of each row, text or None; None if the table has no labels.
 
-    An array has its labels beside it. Empty cells, -1 and those `unlabeled` mean that the class is
-    unknown.
+    Empty cells and those `unlabeled` mean that the class is unknown, and no others;
+    `unknown_labels` by default.
     """
-    if isinstance(table, NamedColumns):
-        if name is None:
-            return None
-        cells = table.cells(name).to_pylist()
-    else:
-        if name is not None and (name != "y" or table.y is None):
-            table.cells(name)
-        if table.y is None:
-            return None
-        cells = table.y.tolist()
-    texts = [cell_text(cell) for cell in cells]
+    texts = label_texts(table, name)
+    if texts is None:
+        return None
+    if unlabeled is None:
+        unlabeled = unknown_labels(table, name)
     for text in unlabeled:
         if text.strip() and text.strip() not in texts:
             raise ValueError(
                 f"{table.path}: no row has the label {text!r} that --unlabeled names."
                 f"{advice(text, sorted({*texts} - {''}))}"
             )
-    unknown = {*_MINUS_ONE, *filter(is_missing, texts), *(text.strip() for text in unlabeled)}
+    unknown = {"", *(text.strip() for text in unlabeled)}
     labels = [None if text in unknown else text for text in texts]
     counts = Counter(labels)
     for alike in spellings({word: n for word, n in counts.items() if word is not None}):
@@ -54,7 +60,7 @@ def labels_of(
             stacklevel=2,
         )
     for word, n in counts.items():
-        if word is not None and is_missing(word, unknown=True) and "" not in unlabeled:
+        if word is not None and _may_be_unknown(word) and "" not in unlabeled:
             warnings.warn(
                 f"{table.path}: {n} {'row has' if n == 1 else 'rows have'} the label {word!r}, "
                 "which counts as a class. If it means that the class is unknown, add --unlabeled "
@@ -64,24 +70,40 @@ def labels_of(
     return np.array(labels, dtype=object)
 
 
-def unknown_labels(table: InputTable, name: str | None) -> list[str]:
-    """Return the labels of a table that are words for an unknown class, and say so."""
-    if name is None or table.names is None:
-        return []
-    counts = Counter(map(cell_text, table.cells(name).to_pylist()))
-    words = [
-        text
-        for text in counts
-        if not is_missing(text)
-        and is_missing(text, unknown=True)
-        and text.casefold() not in _MAY_BE_CLASSES
+def unknown_labels(table: InputTable, name: str | None, known: Collection[str] = ()) -> list[str]:
+    """Return the labels that mean an unknown class by custom, and say so: -1, NA, "?" and such.
+
+    Those `known` mean what they meant before: nothing is said of them.
+    """
+    counts = Counter(label_texts(table, name) or ())
+    words = [w for w in counts if _may_be_unknown(w) and w.casefold() not in _MAY_BE_CLASSES]
+    said = [
+        word for word in words if word not in known and (table.names or word not in _MINUS_ONE)
     ]
-    if words:
-        n = sum(counts[text] for text in words)
+    if said:
+        n = sum(counts[text] for text in said)
         warnings.warn(
             f"{table.path}: {n} {'row has' if n == 1 else 'rows have'} "
-            f"{' or '.join(map(repr, words))} as {name}, which is read as no label. If it is a "
-            'class, say what else means no label (--unlabeled "" for empty cells alone).',
+            f"{' or '.join(map(repr, said))} as {name or 'y'}, which is read as no label. If it "
+            'is a class, say what else means no label (--unlabeled "" for empty cells alone).',
             stacklevel=2,
         )
     return words
+
+
+def _may_be_unknown(word: str) -> bool:
+    return word != "" and (word in _MINUS_ONE or is_missing(word, unknown=True))
+
+
+def class_codes(labels: Array) -> tuple[Array, IntArray]:
+    """Return the names of the classes in order, and the code of each label, -1 where unknown.
+
+    Examples
+    --------
+    >>> class_codes(np.array(["b", None, "a"], dtype=object))
+    (array(['a', 'b'], dtype=object), array([ 1, -1,  0]))
+    """
+    names = sorted({*labels.tolist()} - {None})
+    place = {None: -1} | {name: code for code, name in enumerate(names)}
+    codes = np.array([place[label] for label in labels.tolist()], dtype=np.intp)
+    return np.array(names, dtype=object), codes

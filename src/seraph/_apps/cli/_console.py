@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, redi
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
+from zipfile import is_zipfile
 
 import typer
 
@@ -93,12 +94,15 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _check_inputs(arguments: Mapping[str, Any]) -> None:
-    """Refuse a file that does not exist, before what takes seconds to import."""
+    """Refuse a file that does not exist or holds no model, before the slow imports."""
     for name in ("model", "data", "pairs", "reference"):
         paths = arguments.get(name)
         for path in paths if isinstance(paths, list) else [paths]:
             if path is not None and not path.exists():
                 raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    model = arguments.get("model")
+    if model is not None and model.is_file() and not is_zipfile(model):
+        raise ValueError(f"{model} cannot be read: it is not a model that seraph fit saved.")
 
 
 def console() -> Console:

@@ -14,14 +14,16 @@ import numpy as np
 
 from ... import Marks
 from ...tables._answers import answered_classes, answered_pairs
-from ...tables._labels import labels_of, unknown_labels
+from ...tables._labels import class_codes, labels_of, unknown_labels
 from ...tables._messages import quoted
 from ...tables._table import InputTable
 
 if TYPE_CHECKING:
-    from ..ask._arrays import Array, IntArray
+    from ..ask._arrays import Array
     from ._requests import TableRequest
 
+# From so many labels on, they are not classes if no two are equal.
+_UNIQUE = 5
 # A label of more than this share of the rows may be a placeholder, if there are two other classes.
 _NEARLY_ALL = 0.9
 # As many different numbers may measure a quantity, if they are also this share of the labels.
@@ -44,13 +46,11 @@ class Examples:
     unlabeled: tuple[str, ...] = ()
 
     @cached_property
-    def codes(self) -> IntArray:
+    def codes(self) -> Array:
         """Class code of each row, -1 where the class is unknown."""
-        codes: IntArray = np.full(self.table.n_rows, -1, dtype=np.intp)
-        if self.labels is not None:
-            known = np.array([value is not None for value in self.labels], dtype=bool)
-            codes[known] = np.unique(self.labels[known].astype(str), return_inverse=True)[1]
-        return codes
+        if self.labels is None:
+            return np.full(self.table.n_rows, -1)
+        return class_codes(self.labels)[1]
 
     @property
     def class_names(self) -> list[str]:
@@ -75,21 +75,22 @@ class Examples:
             tuple(unlabeled),
         )
         if len(examples.class_names) < 2 and marks.similar.all():
+            words = " and ".join(map(repr, unlabeled))
+            ours = f' (If {words} is a class, not "unknown", add --unlabeled "".)' if words else ""
             raise ValueError(
                 f"{table.path}: all labeled pairs are similar, so nothing keeps points apart: "
-                "label rows of a second class (-1 means no label), or mark pairs that are not "
-                "alike."
+                f"label rows of a second class, or mark pairs that are not alike.{ours}"
             )
         return examples
 
 
 def _labels(table: InputTable, request: TableRequest) -> tuple[Array | None, list[str]]:
     """Return the labels of a table, and those that mean that the class is unknown."""
+    if request.labels is not None:
+        return answered_classes(table, request.labels, request.id_column), []
     unlabeled = request.unlabeled
     if unlabeled is None:
         unlabeled = unknown_labels(table, request.label)
-    if request.labels is not None:
-        return answered_classes(table, request.labels, request.id_column), unlabeled
     labels = labels_of(table, request.label, unlabeled)
     if request.unlabeled is None and labels is not None:
         _check_placeholder(table, labels)
@@ -115,6 +116,13 @@ def _check_labels(
             f"{table.path}: {n_labeled or 'none'} of its {len(labels)} rows has a label in "
             f"{label or 'y'!r} (-1 and empty cells mean unlabeled): label at least two "
             "rows, of two classes."
+        )
+    n_classes = 0 if labels is None else len({*labels} - {None})
+    if n_labeled == n_classes >= _UNIQUE and not n_pairs:
+        raise ValueError(
+            f"{table.path}: {label or 'y'!r} has another value in each of the {n_labeled} labeled "
+            "rows, so no two are of one class, and nothing says what is similar: name the column "
+            "with the classes (--label)."
         )
     if labels is not None:
         _check_quantity(table.path, label, [value for value in labels if value is not None])

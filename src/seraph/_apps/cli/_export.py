@@ -55,12 +55,15 @@ def export(
     Example: seraph export model.skops -o model.onnx --data data.csv
     """
     from ...persist import export as write
+    from ...persist import to_onnx
+    from ...persist._graphs import sharpen
+    from ...persist._write import write_whole
     from ...tables._write import check_output
     from ._models import SavedModel
 
     check_output(output, _KINDS, inputs=(model, data))
-    graph = output.suffix.lower() == ".onnx"
-    if graph and not data:
+    is_graph = output.suffix.lower() == ".onnx"
+    if is_graph and not data:
         raise ValueError(
             "A graph needs --data, the table that the model was fitted on or one like it: before "
             "it is written, it is compared with the model on every row."
@@ -71,9 +74,14 @@ def export(
     table = fitted.read_table(data) if data else None
     points = None if table is None else fitted.frame(table)
     classifier = None
-    if graph and table is not None and components is None:
+    if is_graph and table is not None and components is None:
         classifier = _classifier(fitted, table, points)
-    write(classifier or fitted.estimator, output, n_components=components, X=points)
+    if classifier is None:
+        write(fitted.estimator, output, n_components=components, X=points)
+    else:
+        graph = to_onnx(classifier, points)
+        sharpen(graph, fitted.sharpness or 1.0)
+        write_whole(output, graph.SerializeToString())
     names = fitted.feature_names
     n_features = int(fitted.estimator.n_features_in_) if names is None else len(names)
     width = components or len(fitted.learner.get_feature_names_out())
@@ -83,10 +91,10 @@ def export(
         classes = classifier.classes_.tolist()
         result(classes=classes)
         say(f"and to the probabilities of {len(classes)} classes: {', '.join(map(repr, classes))}")
-    elif graph and fitted.learned_from.get("label"):
+    elif is_graph and fitted.learned_from.get("label"):
         say("without classes: for these, leave --components out and give --data with labels.")
     first = fitted.steps[0][1]
-    if not graph and (
+    if not is_graph and (
         type(first).__name__ == "Normalizer" or getattr(first, "scale", "") == "unit"
     ):
         result(unit_length=True)
@@ -98,12 +106,17 @@ def _classifier(fitted: SavedModel, table: InputTable, points: Any) -> MetricCla
     from sklearn.frozen import FrozenEstimator
 
     from ... import MetricClassifier
-    from ...tables._labels import labels_of
+    from ...tables._labels import class_codes, labels_of
 
     roles = fitted.roles(table)
     labels = labels_of(table, roles.label, roles.unlabeled)
-    if labels is None or len({label for label in labels if label is not None}) < 2:
+    if labels is None:
         return None
-    classifier = MetricClassifier(FrozenEstimator(fitted.estimator)).fit(points, labels)
+    names, codes = class_codes(labels)
+    if len(names) < 2:
+        return None
+    # Codes, since a class may be called -1.
+    classifier = MetricClassifier(FrozenEstimator(fitted.estimator)).fit(points, codes)
+    classifier.classes_ = names
     classifier.estimator_ = fitted.estimator  # a frozen one has no graph
     return classifier

@@ -50,9 +50,12 @@ def make_learner(name: str, parameters: Sequence[str] = (), *, seed: int = 0) ->
     settings, known_parameters = dict(map(_assignment, parameters)), learner.get_params()
     for parameter in settings:
         if parameter not in known_parameters:
+            ends = [known for known in known_parameters if known.endswith(f"__{parameter}")]
+            near = ends or get_close_matches(parameter, known_parameters)
             raise ValueError(
-                f"{type(learner).__name__} has no parameter {parameter}. It has "
-                f"{', '.join(known_parameters) or 'none'}."
+                f"{type(learner).__name__} has no parameter {parameter}."
+                + (f" Did you mean {' or '.join(near)}?" if near else "")
+                + f" It has {', '.join(known_parameters) or 'none'}."
             )
     seeds = {name: seed for name in known_parameters if name.endswith("random_state")}
     learner.set_params(**seeds | settings)

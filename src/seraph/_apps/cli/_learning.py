@@ -32,7 +32,9 @@ def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSum
     with working("learning"), redirect_stdout(sys.stderr):
         before, scaled = prepare(examples.table, request)
         started = time.perf_counter()
-        learner.fit(scaled, examples.labels, marks=examples.marks)
+        # Codes, since a class may be called -1.
+        codes = None if examples.labels is None else examples.codes
+        learner.fit(scaled, codes, marks=examples.marks)
         seconds = time.perf_counter() - started
         model = Pipeline([*before, (request.learner.casefold(), learner)])
         if len(learner.components_) == 0:

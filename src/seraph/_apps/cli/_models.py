@@ -86,11 +86,16 @@ class SavedModel:
         names = getattr(self.estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
 
-    def read_table(self, path: Path, **options: Any) -> InputTable:
+    def read_table(self, path: Path, label: str | None = None, **options: Any) -> InputTable:
         """Read a table; the encoding is that of the training table if it is not UTF-8."""
         from ...tables._files import read_table
+        from ._filled import as_it_was
 
-        return read_table(path, other_encoding=self.learned_from.get("encoding"), **options)
+        encoding, label = (
+            self.learned_from.get("encoding"),
+            label or self.learned_from.get("label"),
+        )
+        return as_it_was(read_table(path, other_encoding=encoding, **options), label)
 
     def roles(
         self,
@@ -103,19 +108,21 @@ class SavedModel:
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
-        from ...tables._labels import unknown_labels
-        from ...tables._words import cell_text
+        from ...tables._labels import label_texts, unknown_labels
 
         noted, names = self.learned_from, table.names or ()
         if label is None and noted.get("label") in names:
             label = noted["label"]
         if id_column is None and noted.get("id") in names:
             id_column = noted["id"]
-        if unlabeled is None and label is not None and label == noted.get("label"):
-            present = {"", *map(cell_text, table.cells(label).to_pylist())}
-            unlabeled = [word for word in noted.get("unlabeled", ()) if word in present] or None
         if unlabeled is None:
-            unlabeled = unknown_labels(table, label)
+            same = label == noted.get("label")
+            classes, before = noted.get("classes") or (), noted.get("unlabeled") or ()
+            known = (*classes, *before) if same else ()
+            words = {*unknown_labels(table, label, known)}
+            if same:
+                words = (words - {*classes}) | {*before}
+            unlabeled = sorted(words & {*(label_texts(table, label) or ())})
         return Roles(label, unlabeled, id_column)
 
     def map(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
@@ -129,7 +136,7 @@ class SavedModel:
         from ..._utils._directions import check_directions
         from ...tables._table import NamedColumns
 
-        left = table.without(without)
+        left = table.without(without) if self.feature_names is None else table
         if self.columns and isinstance(left, NamedColumns):
             return np.asarray(self.estimator.transform(left))
         features = self.frame(left)

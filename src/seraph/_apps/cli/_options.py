@@ -24,7 +24,7 @@ LabelColumn = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column with the classes. An empty cell, -1, NA or NaN means the row has no label.",
+        help="Column with the classes. An empty cell, -1, NA and the like mean no label.",
     ),
 ]
 LabelsFile = Annotated[
@@ -37,7 +37,9 @@ LabelsFile = Annotated[
 Unlabeled = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="VALUE", help="Label that means the class is unknown, such as ? (repeatable)."
+        metavar="VALUE",
+        help="Label that means the class is unknown, such as ? (repeatable). Then no other means "
+        'it but empty cells: "" keeps classes that are called -1, NA or None.',
     ),
 ]
 PairsFile = Annotated[

@@ -10,12 +10,13 @@ import typer
 
 from . import _options as options
 from ._console import command, free_name, put_table, result, say, show
+from ._filled import ADDED
 from ._requests import ReadRequest
 
 if TYPE_CHECKING:
     from ...tables._table import InputTable
     from ..ask._arrays import Array
-    from ._models import SavedModel
+    from ._models import Roles, SavedModel
 
 # Rows to show that the model is least sure about, and labeled rows to name beside each.
 _UNSURE, _NEAREST = 5, 3
@@ -56,8 +57,6 @@ def predict(request: PredictRequest) -> None:
 
     Example: seraph predict model.skops new.csv --reference data.csv -o filled.csv
     """
-    from ...tables._answers import answered_classes
-    from ...tables._labels import labels_of
     from ...tables._write import check_tables_out
     from ._models import SavedModel
 
@@ -66,19 +65,21 @@ def predict(request: PredictRequest) -> None:
     fitted = SavedModel.read(request.model)
     label, id_column = request.label, request.id_column
     asked = [label if reference is None else None, id_column]
-    table = source = fitted.read_table(request.data, asked=asked, **request.how)
+    table = source = fitted.read_table(request.data, label, asked=asked, **request.how)
     if reference is not None:
-        source = fitted.read_table(reference, **request.how)
-    roles = fitted.roles(source, label, request.unlabeled, id_column)
-    if request.labels is None:
-        classes = labels_of(source, roles.label, roles.unlabeled)
-    else:
-        classes = answered_classes(source, request.labels, roles.id_column)
-    filled = _classified(fitted, table, source, classes, roles.id_column)
+        source = fitted.read_table(reference, label, **request.how)
+    elsewhere = request.labels is not None and label not in (source.names or ())
+    roles = fitted.roles(source, None if elsewhere else label, request.unlabeled, id_column)
+    known = to_fill = (source, roles, _labels(source, roles, request.labels))
+    if source is not table:  # which may have labels of its own
+        own = fitted.roles(table, label if label in (table.names or ()) else None, None, id_column)
+        to_fill = (table, own, _labels(table, own, None))
+    filled = _classified(fitted, to_fill, known)
+    label = to_fill[1].label or roles.label
     if output is not None:
         put_table(
             output,
-            _columns(filled, table, roles.label),
+            _columns(filled, table, label),
             like=table.written,
             decimal_comma=request.decimal_comma or fitted.has_decimal_commas,
         )
@@ -90,17 +91,33 @@ def predict(request: PredictRequest) -> None:
         say("To get all rows, name a file with -o, or - to print them.")
 
 
+def _labels(table: InputTable, roles: Roles, answers: Path | None) -> Array | None:
+    """Return the label of each row, None where unknown; those of a file of answers come first."""
+    import numpy as np
+
+    from ...tables._answers import answered_classes
+    from ...tables._labels import labels_of
+
+    own = labels_of(table, roles.label, roles.unlabeled)
+    if answers is None:
+        return own
+    said = answered_classes(table, answers, roles.id_column)
+    if own is None:
+        return said
+    pairs = zip(said, own, strict=True)
+    return np.array([one if one is not None else other for one, other in pairs], dtype=object)
+
+
 def _classified(
     fitted: SavedModel,
-    table: InputTable,
-    source: InputTable,
-    labels: Array | None,
-    id_column: str | None,
+    to_fill: tuple[InputTable, Roles, Array | None],
+    known: tuple[InputTable, Roles, Array | None],
 ) -> Any:
-    """Return a data frame of the rows of a table, classified by the labels of a source.
+    """Return a data frame of the rows to fill in, classified by the labels of known rows.
 
     It has the name of each row, its class, the probability of that, whether the label was given,
-    and the nearest labeled rows with their classes and distances. The source may be the table.
+    and the nearest labeled rows with their classes and distances. Each table comes with the roles
+    of its columns and its labels; the two may be one table.
     """
     import numpy as np
     import pandas as pd
@@ -108,41 +125,42 @@ def _classified(
     from sklearn.preprocessing import FunctionTransformer
 
     from ... import MetricClassifier
+    from ...tables._labels import class_codes
 
+    (table, _, given), (source, roles, labels) = to_fill, known
     if labels is None:
         raise ValueError(_no_labels(fitted, source))
-    known = np.array([value is not None for value in labels], dtype=bool)
-    classes, codes = np.unique(labels[known].astype(str), return_inverse=True)
+    classes, codes = class_codes(labels)
     if len(classes) < 2:
         raise ValueError(
             f"{source.path}: its labels have {len(classes)} classes, so there is nothing to "
             "choose between: label rows of two classes."
         )
     new, seen = (
-        fitted.map(each, [id_column if id_column in (each.names or ()) else None])
-        for each in (table, source)
+        fitted.map(each, {how.label, how.id_column} & {*(each.names or ())})
+        for each, how, _ in (to_fill, known)
     )
-    target = np.full(len(known), -1)
-    target[known] = codes
-    shares = MetricClassifier(FunctionTransformer()).fit(seen, target).predict_proba(new)
+    shares = MetricClassifier(FunctionTransformer()).fit(seen, codes).predict_proba(new)
     shares **= fitted.sharpness or 1.0
     shares /= shares.sum(axis=1, keepdims=True)
     has_label = np.zeros(table.n_rows, dtype=bool)
-    if source is table:
-        has_label = known
-        shares[known] = np.eye(len(classes))[codes]
-    names = np.array(_names(source, id_column), dtype=object)[known]
-    labeled = [f"{name} ({label}" for name, label in zip(names, classes[codes], strict=True)]
+    names = classes[shares.argmax(axis=1)]
+    if given is not None:
+        has_label = class_codes(given)[1] >= 0
+        names[has_label] = given[has_label]
+    labeled = np.flatnonzero(codes >= 0)
+    ids = _names(source, roles.id_column)
+    reasons = [f"{ids[row]} ({labels[row]}" for row in labeled]
     nearest = []
-    for is_labeled, far in zip(has_label, cdist(new, seen[known]), strict=True):
+    for is_labeled, far in zip(has_label, cdist(new, seen[labeled]), strict=True):
         order = far.argsort(kind="stable")
         others = order[(far[order] > 0.0) | ~is_labeled][:_NEAREST]
-        nearest.append("; ".join(f"{labeled[k]}, {far[k]:.3g})" for k in others))
+        nearest.append("; ".join(f"{reasons[k]}, {far[k]:.3g})" for k in others))
     return pd.DataFrame(
         {
-            "name": _names(table, id_column),
-            "class": classes[shares.argmax(axis=1)],
-            "probability": shares.max(axis=1).round(4),
+            "name": _names(table, roles.id_column),
+            "class": names,
+            "probability": np.where(has_label, 1.0, shares.max(axis=1)).round(4),
             "given": has_label,
             "nearest": nearest,
         }
@@ -158,8 +176,11 @@ def _columns(filled: Any, table: InputTable, label: str | None) -> dict[str, Any
         columns["row"] = filled["name"]
     known = columns.get(label or "")
     labels = filled["class"].tolist()
-    columns[label or "class"] = labels if known is None else cells_like(labels, known)
-    for name in ("probability", "given", "nearest"):
+    # A column "class" that is no label stays as it is.
+    columns[label or free_name("class", columns)] = (
+        labels if known is None else cells_like(labels, known)
+    )
+    for name in ADDED:
         columns[free_name(name, columns)] = filled[name].tolist()
     return columns
 

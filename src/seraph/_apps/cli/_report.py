@@ -50,9 +50,12 @@ def _picture(summary: FitSummary) -> str:
     from ...plot import EmbeddingDisplay
 
     figure = Figure(figsize=(9.6, 4.4), layout="constrained")
-    labels, marks = summary.examples.labels, summary.examples.marks
+    examples = summary.examples
+    # With a space, no class is called -1 or nan.
+    names = [*(f"{name} " for name in examples.class_names), None]
+    labels = [names[code] for code in examples.codes]
     EmbeddingDisplay.from_estimator(
-        summary.learner, summary.scaled, labels, marks=marks, ax=figure.subplots(1, 2)
+        summary.learner, summary.scaled, labels, marks=examples.marks, ax=figure.subplots(1, 2)
     )
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=120)

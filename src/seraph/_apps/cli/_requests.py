@@ -62,8 +62,10 @@ class TableRequest(ColumnsRequest):
     def read(self) -> InputTable:
         """Read the table."""
         from ...tables._files import read_table
+        from ._filled import as_it_was
 
-        return read_table(self.data, asked=[self.label, self.id_column], **self.how)
+        table = read_table(self.data, asked=[self.label, self.id_column], **self.how)
+        return as_it_was(table, self.label)
 
 
 @dataclass(frozen=True, kw_only=True)
