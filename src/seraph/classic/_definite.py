@@ -90,6 +90,9 @@ def minimize_factor(
         value, half = value_and_half(L)
         return 2.0 * float(logdet) - value, half
 
+    # For A = L L' and the derivative G of f by A, `half` is G L, and half the derivative of the
+    # objective by L is G L - L^-T, the `slope`. At the minimum G = A^-1; elsewhere the gap is
+    # D(A, G^-1), and L' G L - 1 the matrix that `logdet_gap` takes.
     def find_step(L: Array, value: float, slope: Array) -> tuple[Array, float, Array] | None:
         """Return a step that lowers the objective, its value there, and f's half derivative."""
         longest = min(_FIRST_STEP * float(np.linalg.norm(slope)), float(np.linalg.norm(L)))

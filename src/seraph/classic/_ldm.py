@@ -233,6 +233,9 @@ class Likelihood:
 
     def __call__(self, gamma: Array) -> tuple[float, Array, Array]:
         """Return the log-likelihood, and its moments over similar and over dissimilar points."""
+        # With h = M_D / (M_S + M_D), the derivative of ln M_S / (M_S + M_D) at x by gamma_k is
+        # h (E_D - E_S), with the means E of (x - x')_k^2 over its partners, weighted by their
+        # kernel exp(-d2). `near` sums h E_S over the points, `far` h E_D.
         used = gamma > 0.0
         scaled = self.Z[:, used] * np.sqrt(gamma[used])
         short, long = pair_squares(scaled, self.similar), pair_squares(scaled, self.dissimilar)

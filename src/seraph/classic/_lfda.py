@@ -119,6 +119,7 @@ def local_scatters(Z: Array, codes: Array, n_neighbors: int) -> tuple[Array, Arr
             ratio = np.divide(squared, widths, out=np.full_like(squared, np.inf), where=widths > 0)
             affinity = np.exp(-ratio)
             degree = affinity.sum(axis=1)
+            # 1/2 sum_ij a_ij (x_i - x_j)(x_i - x_j)' = X' (diag(a 1) - a) X
             local = members.T @ (degree[:, np.newaxis] * members) - members.T @ affinity @ members
             within += local / k
             between += local * (1.0 / n - 1.0 / k)

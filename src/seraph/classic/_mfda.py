@@ -210,6 +210,8 @@ def trace_ratio(
     if null.shape[1] >= d:
         _, inner = eigh(null.T @ numerator @ null)
         return null @ inner[:, ::-1][:, :d], [*history, np.inf], True
+    # phi(rho) = max_W tr W' (numerator - rho denominator) W is convex, falls, and is 0 at the best
+    # ratio. Its slope is -tr W' denominator W, so Newton's step leads to the ratio of that W.
     converged = False
     while not converged and len(history) <= max_iter:
         _, vectors = eigh(numerator - ratio * denominator)

@@ -147,7 +147,7 @@ class _SquaredErrors:
             # d/d(d2_ij) of the sum is -2 error_i weights_ij (y_j - predicted_i).
             slopes = -2.0 * error[:, np.newaxis] * (self.y - predicted[:, np.newaxis])
             add_laplacian(product, Z, rows, weights * slopes)
-        return value, 2.0 * product.T @ self.X
+        return value, 2.0 * product.T @ self.X  # d2_ij = ||P (x_i - x_j)||^2
 
 
 def _targets(y: ArrayLike, n: int) -> Array:

@@ -105,7 +105,8 @@ def chunks(labels: PairLabels) -> tuple[Array, int]:
     n = len(labels.codes)
     known = np.flatnonzero(labels.codes >= 0)
     alike = labels.pairs[labels.similar]
-    # A node for each row, and one for each class that its rows are linked to.
+    # A node for each row, and one for each class that its rows are linked to: with the classes
+    # 0 0 -1 and a similar pair of rows 1 and 2, the links 0-3, 1-3 and 1-2 make one chunk.
     first = np.concatenate([known, alike[:, 0]])
     second = np.concatenate([n + labels.codes[known], alike[:, 1]])
     size = n + int(labels.codes.max(initial=-1)) + 1

@@ -247,6 +247,7 @@ def local_directions(
 
     def discriminants(members: Array, d: int) -> Array:
         count = len(members)
+        # max_b  sum (b'(a - c))^2 / sum (b'(a - b))^2, over the triplets (a, b, c) of the members
         apart, together = far[members], near[members]
         vectors = eigh(apart.T @ apart / count, together.T @ together / count + ridge)[1]
         best: Array = vectors[:, ::-1][:, :d].T

@@ -125,6 +125,7 @@ def largest_weight(pull: Array, root: Array) -> float:
 
     If there is none, the one that doubles the largest direction; 1 if `pull` is zero.
     """
+    # inv(R R') + w S is singular where 1 + w v = 0, for an eigenvalue v of R' S R.
     values = eigvalsh(root.T @ pull @ root)
     size = float(np.abs(values).max())
     if size == 0.0:
@@ -141,6 +142,7 @@ def sparse_metric(
     metric A, and the attributes "objective_", "converged_" and "n_iter_".
     """
     m = len(K)
+    # With K = u K', alpha = u alpha' and A = A' / u, the objective is that of A' plus m ln u.
     unit = float(np.trace(K)) / m
     K, alpha = K / unit, alpha / unit
     n_iter, converged = 1, True

@@ -27,8 +27,8 @@ class _BaseLSML(MahalanobisMixin):
         n = len(near)
         if not (near.any() or far.any()):
             raise ValueError(
-                f"The points of all {n} quadruplets coincide: there is nothing to learn. "
-                "Pass points that differ."
+                f"LSML got {n} quadruplets, and none of points that differ: there is nothing to "
+                "learn. Pass points that differ, of at least two classes."
             )
         shares = np.ones(n) if weights is None else np.array(weights, dtype=float)
         if shares.shape != (n,) or not 0.0 < shares.sum() < np.inf:
@@ -74,9 +74,4 @@ class LSML_Supervised(  # noqa: N801
         """Return sampled quadruplets, and their weights."""
         points, y = self._points(X, y)
         rows = self._sampled(y, same_length=True)
-        if len(rows[0]) == 0:
-            raise ValueError(
-                "LSML needs at least two classes, one of them with at least two members, to "
-                "sample quadruplets from; y has too few."
-            )
         return points[np.column_stack(rows)], self.weights
