@@ -1,4 +1,4 @@
-"""Constraints sampled from classes, and thresholds chosen from pairs, as metric-learn has them."""
+"""Constraints sampled from classes, thresholds, and learners of one's own, as in metric-learn."""
 
 import numpy as np
 import pytest
@@ -7,6 +7,8 @@ from sklearn.datasets import load_iris
 
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import Constraints
+from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
+from seraph.compat.metric_learn.constraints import wrap_pairs
 
 X, Y = (
     part[np.random.default_rng(0).permutation(150)[:60]] for part in load_iris(return_X_y=True)
@@ -112,3 +114,40 @@ def test_thresholds_are_the_best_of_all(seed):
     *_, tpr, tnr = rates(calibrated(distances, signs, strategy="max_tnr", min_rate=0.7))
     # Of thresholds with the same true negative rate, the one with the larger true positive rate.
     assert (tnr, tpr) == max((r[3], r[2]) for r in every if r[2] >= 0.7)
+
+
+# Learners of one's own
+
+
+class Whitening(MahalanobisMixin):
+    def fit(self, X, y=None, **checks):
+        self.points_ = self._prepare_inputs(X, y, **checks)
+        self.components_ = np.eye(X.shape[-1])
+        return self
+
+
+def test_a_learner_of_ones_own_says_how_its_input_is_checked():
+    pairs = X[:8].reshape(4, 2, 4).astype(int)
+    for points, form in ((X.astype(int), "classic"), (pairs, "tuples")):
+        kept = Whitening().fit(points, type_of_inputs=form, dtype=np.float32).points_
+        assert kept.dtype == np.float32
+        with pytest.raises(ValueError, match="minimum of 99 is required"):
+            Whitening().fit(points, type_of_inputs=form, ensure_min_samples=99)
+    with pytest.raises(ValueError, match="NaN"):
+        Whitening().fit(np.where(np.arange(4) == 1, np.nan, X))
+    with pytest.raises(ValueError, match="type_of_inputs must be"):
+        Whitening().fit(pairs, type_of_inputs="triples")
+
+
+class Nearest(_PairsClassifierMixin, MahalanobisMixin):
+    def fit(self, pairs, y):
+        pairs, y = self._prepare_inputs(pairs, y, type_of_inputs="tuples")
+        self.components_ = np.eye(pairs.shape[2])
+        return self.calibrate_threshold(pairs, y)
+
+
+def test_the_bases_serve_a_learner_of_pairs_of_ones_own():
+    rows, signs = wrap_pairs(np.arange(60), Constraints(Y).positive_negative_pairs(40))
+    learner = Nearest(preprocessor=X).fit(rows, signs)
+    assert_array_equal(learner.predict(rows), Nearest().fit(X[rows], signs).predict(X[rows]))
+    assert learner.score(rows, signs) > 0.8

@@ -78,7 +78,7 @@ def test_rca_of_some_rows_chooses_its_components_from_them():
 
 
 def test_itml():
-    itml = ITML().fit(PAIRS, SIGNS)
+    itml = ITML(tol=1e-6).fit(PAIRS, SIGNS)
     assert_array_equal(itml.predict(PAIRS), SIGNS)
     assert_allclose(itml.bounds_, [1e-9, 7.14492827], rtol=1e-6)
     matrix = itml.get_mahalanobis_matrix()

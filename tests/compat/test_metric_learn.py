@@ -215,6 +215,22 @@ def test_settings_that_cannot_be_meant_are_refused(name, parameters, said):
         fitted(name, **parameters)
 
 
+@pytest.mark.parametrize(
+    "name", ["LFDA", "LMNN", "MLKR", "NCA", *(name for name in CLASSES if "_Sup" in name)]
+)
+def test_a_bad_number_is_a_value_error_whatever_metric_learn_raises(name):
+    for parameter in ("max_iter", "n_components", "n_constraints", "n_chunks"):
+        if parameter in vars(make(name)):
+            with pytest.raises(ValueError, match=parameter):
+                make(name, **{parameter: "many"}).fit(X, Y)
+
+
+@pytest.mark.parametrize("name", ["NCA", "LMNN", "LFDA", "RCA_Supervised"])
+def test_classes_that_are_fractions_are_refused(name):
+    with pytest.raises(ValueError, match="Unknown label type"):
+        make(name).fit(X, Y + 0.5)
+
+
 # Preprocessors
 
 
