@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import ne
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,28 +35,18 @@ def answered_pairs(
     the first and j one of the second, which are numbered on. Two answers about one pair that
     differ are refused, unless they `may_change`.
     """
-    answers = _file_of_answers(path, ["similar"])
-    said = {}
-    for row, cell in enumerate(answers.cells("similar").to_pylist()):
-        try:
-            answer = read_answer(cell)
-        except ValueError as error:
-            raise ValueError(f"{path}, {answers.place(row)}: similar: {error}") from None
-        if answer is not None:
-            said[row] = answer
-    by_id = _go_by_id(answers, tables[0], id_column)
-    ends = [
-        _rows(answers, said, f"id_{end}" if by_id else end, table, id_column if by_id else None)
-        for end, table in (("i", tables[0]), ("j", tables[-1]))
-    ]
-    pairs = np.column_stack(ends)
-    similar = np.array([*said.values()], dtype=bool)
+    answers = _Answers(path, "similar", read_answer)
+    by_id = answers.go_by_id(tables[0], id_column)
+    id_column = id_column if by_id else None
+    ends = (("i", tables[0]), ("j", tables[-1]))
+    rows = [answers.rows(f"id_{end}" if by_id else end, table, id_column) for end, table in ends]
+    pairs = np.column_stack(rows)
     if len(tables) == 2:
         pairs[:, 1] += tables[0].n_rows
     if not may_change:
-        _check_consistent(answers, pairs, said)
-    _check_rows(tables, pairs, answers, said, by_id=by_id)
-    return pairs, similar
+        answers.check_consistent(pairs)
+    answers.check_contents(tables, pairs, by_id=by_id)
+    return pairs, np.array([*answers.said.values()], dtype=bool)
 
 
 def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Array:
@@ -64,112 +55,99 @@ def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Ar
     The file has the columns class and row (numbers from 0), or id, if `id_column` is given.
     """
     by_id = id_column is not None and id_column in (table.names or ())
-    key = "id" if by_id else "row"
-    answers = _file_of_answers(path, ["class", key])
-    texts = enumerate(map(cell_text, answers.cells("class").to_pylist()))
-    said = {row: text for row, text in texts if text}
-    rows = _rows(answers, said, key, table, id_column if by_id else None)
-    _check_rows([table], rows[:, np.newaxis], answers, said, by_id=by_id)
+    answers = _Answers(path, "class", lambda cell: cell_text(cell) or None)
+    rows = answers.rows("id" if by_id else "row", table, id_column if by_id else None)
+    answers.check_contents([table], rows[:, np.newaxis], by_id=by_id)
     labels = np.full(table.n_rows, None, dtype=object)
-    labels[rows] = [*said.values()]
+    labels[rows] = [*answers.said.values()]
     return labels
 
 
-def _file_of_answers(path: Path, columns: Sequence[str]) -> NamedColumns:
-    table = read_table(path, asked=columns)
-    if not isinstance(table, NamedColumns):
-        raise ValueError(f"{path} is an array without column names: save the answers as a .csv.")
-    return table
+class _Answers:
+    """The answers in a file: `said` has them by the row of the file."""
 
+    def __init__(self, path: Path, column: str, read: Callable[[Any], Any]) -> None:
+        file = read_table(path, asked=[column])
+        if not isinstance(file, NamedColumns):
+            raise ValueError(f"{path} is an array without column names: save it as a .csv.")
+        self.file = file
+        self.said: dict[int, Any] = {}
+        for row, cell in enumerate(file.cells(column).to_pylist()):
+            try:
+                answer = read(cell)
+            except ValueError as error:
+                raise ValueError(f"{path}, {file.place(row)}: {column}: {error}") from None
+            if answer is not None:
+                self.said[row] = answer
 
-def _go_by_id(answers: NamedColumns, table: InputTable, id_column: str | None) -> bool:
-    """Return whether answers name their rows by id; refuse ids without a column of the data."""
-    if not {"id_i", "id_j"} <= {*answers.names}:
-        return False
-    texts = {name: as_text(cells).tolist() for name, cells in answers.columns.items()}
-    # `seraph ask` writes the numbers again for rows without a name.
-    are_numbers = all(texts.get(end) == texts[f"id_{end}"] for end in "ij")
-    if id_column is None and table.names is not None and not are_numbers:
-        raise ValueError(
-            f"{answers.path}: its columns id_i and id_j name the rows, which may have moved "
-            "since: say which column of the data holds these ids (--id)."
-        )
-    return id_column is not None
-
-
-def _rows(
-    answers: NamedColumns,
-    said: Collection[int],
-    column: str,
-    table: InputTable,
-    id_column: str | None,
-) -> IntArray:
-    """Return the rows of a table that a column names in some lines, by id or by number."""
-    places = {name: row for row, name in enumerate(row_ids(table, id_column))}
-    cells, rows = answers.cells(column).to_pylist(), []
-    for row in said:
-        name = cell_text(cells[row])
-        name = name if id_column is not None else name.removesuffix(".0")
-        if name not in places:
-            what = f"row number from 0 to {table.n_rows - 1}" if id_column is None else "id"
+    def go_by_id(self, table: InputTable, id_column: str | None) -> bool:
+        """Return whether answers name rows by id; refuse ids without a column of the data."""
+        if not {"id_i", "id_j"} <= {*self.file.names}:
+            return False
+        texts = {name: as_text(cells).tolist() for name, cells in self.file.columns.items()}
+        # `seraph ask` writes the numbers again for rows without a name.
+        are_numbers = all(texts.get(end) == texts[f"id_{end}"] for end in "ij")
+        if id_column is None and table.names is not None and not are_numbers:
             raise ValueError(
-                f"{answers.path}, {answers.place(row)}: {column} is {name!r}, and no row of "
-                f"{table.path} has this {what}. Correct it, or remove the answer."
+                f"{self.file.path}: its columns id_i and id_j name the rows, which may have moved "
+                "since: say which column of the data holds these ids (--id)."
             )
-        rows.append(places[name])
-    return np.array(rows, dtype=np.intp)
+        return id_column is not None
 
+    def rows(self, column: str, table: InputTable, id_column: str | None) -> IntArray:
+        """Return the rows of a table that a column names, by id or by number."""
+        places = {name: row for row, name in enumerate(row_ids(table, id_column))}
+        cells, rows = self.file.cells(column).to_pylist(), []
+        for row in self.said:
+            name = cell_text(cells[row])
+            name = name if id_column is not None else name.removesuffix(".0")
+            if name not in places:
+                what = f"row number from 0 to {table.n_rows - 1}" if id_column is None else "id"
+                raise ValueError(
+                    f"{self.file.path}, {self.file.place(row)}: {column} is {name!r}, and no row "
+                    f"of {table.path} has this {what}. Correct it, or remove the answer."
+                )
+            rows.append(places[name])
+        return np.array(rows, dtype=np.intp)
 
-def _check_consistent(answers: NamedColumns, pairs: IntArray, said: Mapping[int, bool]) -> None:
-    """Refuse two answers about one pair that contradict each other, by their lines."""
-    first: dict[tuple[int, ...], int] = {}
-    for pair, row in zip(map(tuple, np.sort(pairs, axis=1).tolist()), said, strict=True):
-        before = first.setdefault(pair, row)
-        if said[before] != said[row]:
+    def check_consistent(self, pairs: IntArray) -> None:
+        """Refuse two answers about one pair that contradict each other, by their lines."""
+        first: dict[tuple[int, ...], int] = {}
+        for pair, row in zip(map(tuple, np.sort(pairs, axis=1).tolist()), self.said, strict=True):
+            before = first.setdefault(pair, row)
+            if self.said[before] != self.said[row]:
+                raise ValueError(
+                    f"{self.file.path}, {self.file.place(before)} and {self.file.place(row)}: the "
+                    f"rows {pair[0]} and {pair[1]} are called similar and dissimilar. Remove one "
+                    "of the two answers."
+                )
+
+    def check_contents(self, tables: Sequence[InputTable], rows: IntArray, *, by_id: bool) -> None:
+        """Refuse answers about rows that hold something else than when they were asked about.
+
+        The answers note a digest of each row, because a row number may mean another row by now,
+        and an id another row of another table. Answers without digests hold. `rows`, of shape
+        (n_answers, k), were found by number; or by id, and then a few of them may have changed.
+        """
+        if "content" not in self.file.names:
+            return
+        cells = self.file.cells("content").to_pylist()
+        noted = [cell_text(cells[row]).split() for row in self.said]
+        full = [k for k, digests in enumerate(noted) if len(digests) == rows.shape[1]]
+        known = rows[full].ravel().tolist()
+        then = [digest for k in full for digest in noted[k]]
+        changed = dict(zip(known, map(ne, row_contents(tables, known), then), strict=True))
+        if others := rows_of_another_table(changed, by_id=by_id):
+            before = tables[0].n_rows if others[0] >= tables[0].n_rows else 0
+            table = tables[-1 if before else 0]
+            order = "" if by_id else ", with its rows in the same order"
             raise ValueError(
-                f"{answers.path}, {answers.place(before)} and {answers.place(row)}: the rows "
-                f"{pair[0]} and {pair[1]} are called similar and dissimilar. Remove one of the "
-                "two answers."
+                f"{self.file.path} has answers about another table: {len(others)} of the "
+                f"{len(changed)} rows that they are about have other cells in {table.path}, "
+                f"{table.place(others[0] - before)} first. Give the table that they are about"
+                f"{order}. If these are the same rows with other cells, remove the column "
+                "'content'."
             )
-
-
-def _check_rows(
-    tables: Sequence[InputTable],
-    rows: IntArray,
-    answers: NamedColumns,
-    said: Collection[int],
-    *,
-    by_id: bool,
-) -> None:
-    """Refuse answers about rows that hold something else than when they were asked about.
-
-    The answers note a digest of each row, because a row number may mean another row by now, and
-    an id another row of another table. Answers without digests hold. `rows`, of shape
-    (n_answers, k), were found by number; or by id, and then a few of them may have changed. The
-    rows of a second table are numbered on.
-    """
-    if "content" not in answers.names:
-        return
-    cells = answers.cells("content").to_pylist()
-    noted = [cell_text(cells[row]).split() for row in said]
-    full = [k for k, digests in enumerate(noted) if len(digests) == rows.shape[1]]
-    known = rows[full].ravel().tolist()
-    then = [digest for k in full for digest in noted[k]]
-    changed = dict(zip(known, map(ne, row_contents(tables, known), then), strict=True))
-    others = rows_of_another_table(changed, by_id=by_id)
-    if others:
-        n_first = tables[0].n_rows
-        table, row = (
-            (tables[-1], others[0] - n_first) if others[0] >= n_first else (tables[0], others[0])
-        )
-        order = "" if by_id else ", with its rows in the same order"
-        raise ValueError(
-            f"{answers.path} has answers about another table: {len(others)} of the "
-            f"{len(changed)} rows that they are about have other cells in "
-            f"{table.path}, {table.place(row)} first. Give the "
-            f"table that they are about{order}. If these are the same rows with other cells, "
-            "remove the column 'content'."
-        )
 
 
 def row_contents(tables: Sequence[InputTable], rows: Sequence[int]) -> list[str]:
