@@ -16,7 +16,7 @@ from sklearn.utils import column_or_1d
 
 from .._utils._typing import Array
 from .._utils._unknown import MINUS_ONE, is_unknown
-from .._utils._warnings import warn
+from .._utils._warnings import LabelWarning, warn
 from ..tables._words import is_missing
 from ._columns import as_column, as_table, objects
 
@@ -107,5 +107,6 @@ def _check_words(words: list[str], name: str) -> None:
         if is_missing(word, unknown=True):
             warn(
                 f"{name} has the label {word!r}, which counts as a class. If it means that the "
-                "class is unknown, write None or -1 instead."
+                "class is unknown, write None or -1 instead.",
+                LabelWarning,
             )

@@ -10,6 +10,10 @@ import warnings
 _IN_BETWEEN = {"seraph", "sklearn", "joblib", "scipy", "contextlib"}
 
 
+class LabelWarning(UserWarning):
+    """A class whose name may mean that the class is unknown."""
+
+
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
     """Issue a warning that points to the line of the user's code that led here.
 

@@ -19,6 +19,8 @@ from zipfile import is_zipfile
 
 import typer
 
+from ..._utils._warnings import LabelWarning
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
@@ -150,8 +152,9 @@ def notes(*, fresh: bool = False) -> Iterator[None]:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", UserWarning)
         # The notes on the table have said so, with the option to use.
-        for said in ("y has the label", "The number of unique classes is greater"):
-            warnings.filterwarnings("ignore", said, UserWarning)
+        warnings.simplefilter("ignore", LabelWarning)
+        # (Of scikit-learn.)
+        warnings.filterwarnings("ignore", "The number of unique classes is greater", UserWarning)
         _output.caught = caught
         try:
             yield
