@@ -1,183 +1,97 @@
 """Write every table and the picture from the log.
 
-A *gain* is a paired difference on the same samplings, in points, positive where the first method
-is better (of errors: lower). On one set, the interval is Student's over the samplings; over sets,
-sets are resampled. Tables and embeddings are never averaged together.
+Tables and embeddings are never averaged together.
 """
-
-from collections import defaultdict
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.stats import t as student
-from scipy.stats import wilcoxon
 
 from benchmarks._stamp import fill, table
 
 from . import _data
 from ._methods import CLASSIFIERS, METHODS, OURS, RIVALS
 from ._packages import PACKAGES
+from ._results import (
+    CLASS_CASES,
+    KINDS,
+    LEARNED,
+    MEASURES,
+    PAIRED,
+    Results,
+    flip_p_value,
+    interval,
+    kind_of,
+    spell,
+    spell_case,
+)
 from ._run import LOOKS, read_log
 from ._tasks import JUDGED, SEEN, SETTINGS
 
-MEASURES = {"auc": "pair AUC", "map": "MAP@R", "error": "1-NN error"}
-KINDS = ("tables", "embeddings")
 ALT = "What MeanMetric gains in pair AUC, on every set"
-DRAWS = 10_000
-FEWEST = 5  # sets
-LEARNED = ("mean", "seraph")  # what the page is about
 SHOWN = ("mean", "seraph", "itml", "gmml", "self", "lrml")  # on the page, of the losses
 ALONE = [name for name in RIVALS if "+" not in name]
-CLASS_CASES = [(setting, kind) for setting in SETTINGS[:2] for kind in KINDS]
-PAIRED = {  # comparisons within our own methods
-    "the entropy: SERAPH - SERAPH with mu = 0": ("seraph", "seraph-mu0"),
-    "MeanMetric - SERAPH": ("mean", "seraph"),
-    "SERAPH's part: MeanMetric - without it": ("mean", "mean-seraph"),
-    "LRML's part: MeanMetric - without it": ("mean", "mean-lrml"),
-    "ITML's part: MeanMetric - without it": ("mean", "mean-itml"),
-    "SERAPH + Euclidean - SERAPH": ("seraph+euclidean", "seraph"),
-}
-
-
-class Results:
-    """The figures of a log.
-
-    `values` maps set, setting and method to an array with a row for each sampling, NaN where it
-    is missing, and a column for each of `MEASURES`; `notes` has the number of failures.
-    """
-
-    def __init__(self, rows):
-        self.values, self.notes, seconds = {}, defaultdict(int), defaultdict(list)
-        cells = defaultdict(dict)
-        for row in rows:
-            if row["method"]:
-                key = row["set"], row["setting"], row["method"]
-                figures = [float(row[measure] or "nan") for measure in MEASURES]
-                cells[key][int(row["seed"])] = figures
-                self.notes[key] += bool(row["note"])
-                seconds[kind_of(row["set"]), row["method"]].append(float(row["seconds"]))
-        samplings = 1 + max((seed for by_seed in cells.values() for seed in by_seed), default=0)
-        nothing = [np.nan] * len(MEASURES)
-        for key, by_seed in cells.items():
-            self.values[key] = np.array([by_seed.get(seed, nothing) for seed in range(samplings)])
-        self.seconds = {key: float(np.median(spent)) for key, spent in seconds.items()}
-        self.sets = list(dict.fromkeys(name for name, *_ in self.values))
-
-    def gains(self, setting, kind, first, second, measure):
-        """Return set -> paired gains of the first method over the second, one a sampling."""
-        k, sign = list(MEASURES).index(measure), -1.0 if measure == "error" else 1.0
-        gains = {}
-        for name in self.sets:
-            pair = [self.values.get((name, setting, method)) for method in (first, second)]
-            if kind_of(name) == kind and all(values is not None for values in pair):
-                difference = sign * (pair[0][:, k] - pair[1][:, k])
-                gains[name] = difference[~np.isnan(difference)]
-        return {name: values for name, values in gains.items() if len(values)}
-
-    def count_samplings(self):
-        """Return how many samplings there are: "20", or "3 to 20" if the run is not complete."""
-        ours = [values[:, 0] for (*_, method), values in self.values.items() if method == "mean"]
-        counts = {int(np.isfinite(values).sum()) for values in ours}
-        return " to ".join(map(str, sorted({min(counts), max(counts)})))
-
-    def best_rival(self, setting, kind, measure, rivals=RIVALS):
-        """Return the rival with the best mean over sets; None if there is none."""
-        # Against the Euclidean distance or, for classifiers, against ours, in the same samplings.
-        base = "euclidean" if rivals is RIVALS else "classifier"
-        means = {
-            rival: np.mean([values.mean() for values in gains.values()])
-            for rival in rivals
-            if (gains := self.gains(setting, kind, rival, base, measure)) and rival != base
-        }
-        return max(means, key=means.__getitem__, default=None)
-
-
-def kind_of(name):
-    """Return the group of a set."""
-    return "embeddings" if _data.SETS[name]["kind"] == "embedding" else "tables"
-
-
-def spell(setting):
-    """Write a setting: ``labels-20`` as "20 labels"."""
-    what, count = setting.split("-")
-    return f"{count} {what}"
-
-
-def spell_case(setting, kind, measure):
-    """Write a case: "20 labels, tables, pair AUC"."""
-    return f"{spell(setting)}, {kind}, {MEASURES[measure]}"
-
-
-# Numbers
-
-
-def interval(values, level=0.95):
-    """Return Student's interval of the mean of some samplings; NaN for a single one.
-
-    Examples
-    --------
-    >>> interval(np.array([1.0, 2.0, 3.0]))
-    (-0.48..., 4.48...)
-    """
-    if len(values) < 2:
-        return np.nan, np.nan
-    half = student.ppf((1 + level) / 2, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5
-    return float(values.mean() - half), float(values.mean() + half)
-
-
-def summarize(gains):
-    """Return mean and median over sets, their 95 % intervals, the signed-rank test and losses.
-
-    Parameters
-    ----------
-    gains : dict
-        Set -> gains of the samplings.
-    """
-    means = np.array([values.mean() for values in gains.values()])
-    draws = np.random.default_rng(0).integers(len(means), size=(DRAWS, len(means)))
-    few = np.nan if len(means) < FEWEST else 0.0  # too few sets to resample
-    summary = {"sets": len(means), "worse": int((means < -1e-9).sum())}
-    summary["surely worse"] = sum(interval(values)[1] < 0 for values in gains.values())
-    for title, function in (("mean", np.mean), ("median", np.median)):
-        low, high = np.quantile(function(means[draws], axis=1), [0.025, 0.975])
-        summary[title] = float(function(means)), float(low) + few, float(high) + few
-    moved = np.abs(means) > 1e-9
-    summary["p"] = float(wilcoxon(means[moved]).pvalue) if moved.any() else 1.0
-    return summary
-
-
-def show(value, low, high):
-    """Write a difference with its interval, bold where the interval excludes zero.
-
-    Examples
-    --------
-    >>> show(1.25, 0.5, 2.0), show(-0.3, -1.0, 0.4)
-    ('**+1.2** [+0.5, +2.0]', '-0.3 [-1.0, +0.4]')
-    """
-    text = f"**{value:+.1f}**" if low > 0 or high < 0 else f"{value:+.1f}"
-    return text if np.isnan(low) else f"{text} [{low:+.1f}, {high:+.1f}]"
 
 
 # Tables
 
 
-def page_table(results, measures=MEASURES):
+def show(figures, sure):
+    """Write a difference with its interval, bold if it is sure.
+
+    Examples
+    --------
+    >>> show({"mean": 1.25, "ends": (0.5, 2.0)}, True)
+    '**+1.2** [+0.5, +2.0]'
+    """
+    text = f"**{figures['mean']:+.1f}**" if sure else f"{figures['mean']:+.1f}"
+    low, high = figures["ends"]
+    return text if np.isnan(low) else f"{text} [{low:+.1f}, {high:+.1f}]"
+
+
+def cell(results, *key):
+    """Write a comparison over sets, and how many get worse; nothing if the log lacks it."""
+    figures = results.compare(*key)
+    if figures is None:
+        return ""
+    return f"{show(figures, results.sure(*key))}, {figures['worse']}/{figures['sets']}"
+
+
+def short_table(results):
+    """Return what MeanMetric gains over not learning and over the best rival, a row a setting."""
+    rows = []
+    for setting, kind in dict.fromkeys(case[:2] for case in results.cases):
+        cases = [(setting, kind, measure) for measure in MEASURES]
+        plain = [cell(results, *case, "mean", "euclidean") for case in cases]
+        rival = [cell(results, *case, "mean", results.best_rival(*case)) for case in cases]
+        rows.append([f"{spell(setting)}, {kind}", *plain, *rival])
+    others = [f"{title}, best rival" for title in MEASURES.values()]
+    return table(
+        ["MeanMetric -", *(f"{t}, not learning" for t in MEASURES.values()), *others], rows
+    )
+
+
+def page_table(results):
     """Return the table of the page: what MeanMetric and SERAPH gain, in every setting."""
     rows = []
-    for setting, kind, measure in cases(results):
-        if measure in measures:
-            best = results.best_rival(setting, kind, measure)
-            cells = []
-            for method in LEARNED:
-                for other in ("euclidean", best):
-                    gains = results.gains(setting, kind, method, other, measure)
-                    summary = summarize(gains)
-                    worse = f"{summary['worse']}/{summary['sets']}"
-                    cells.append(f"{show(*summary['mean'])}, {worse}")
-            case = spell_case(setting, kind, measure)
-            rows.append([case, cells[0], cells[2], METHODS[best].title, cells[1], cells[3]])
+    for case in results.cases:
+        best = results.best_rival(*case)
+        plain, rival = (
+            [cell(results, *case, method, other) for method in LEARNED]
+            for other in ("euclidean", best)
+        )
+        rows.append([spell_case(*case), *plain, METHODS[best].title, *rival])
     header = ["", "MeanMetric - not learning", "SERAPH - not learning", "best rival"]
     return table([*header, "MeanMetric - best rival", "SERAPH - best rival"], rows)
+
+
+def count_sure(results, keys):
+    """Return how many comparisons are surely ahead and behind, each (before correction)."""
+    counts = []
+    for sign in (1, -1):
+        before = [key for key in keys if sign * results.compare(*key)["mean"] > 0]
+        before = [key for key in before if results.compare(*key)["p"] < 0.05]
+        counts.append(f"{sum(results.sure(*key) == sign for key in before)} ({len(before)})")
+    return counts
 
 
 def losing_cases(results):
@@ -185,66 +99,55 @@ def losing_cases(results):
     lines = []
     for method in LEARNED:
         for title, other in (("not learning", "euclidean"), ("the best rival", None)):
-            sure, unsure, ahead = [], 0, dict.fromkeys(KINDS, 0)
-            for setting, kind, measure in cases(results):
-                rival = other or results.best_rival(setting, kind, measure)
-                gains = results.gains(setting, kind, method, rival, measure)
-                mean, low, high = summarize(gains)["mean"]
-                ahead[kind] += low > 0
-                unsure += mean < 0 <= high
-                if high < 0:
-                    sure.append(f"{spell_case(setting, kind, measure)} ({mean:+.1f})")
-            listed = f" ({'; '.join(sure)})" if sure else ""
-            won = " and ".join(f"{count} on {kind}" for kind, count in ahead.items())
+            keys = [(*c, method, other or results.best_rival(*c)) for c in results.cases]
+            behind = [key for key in keys if results.compare(*key)["mean"] < 0]
+            sure = [key for key in behind if results.sure(*key)]
+            listed = "; ".join(
+                f"{spell_case(*key[:3])} ({results.compare(*key)['mean']:+.1f})" for key in sure
+            )
+            won = " and ".join(
+                f"{count_sure(results, [key for key in keys if key[1] == kind])[0]} on {kind}"
+                for kind in KINDS
+            )
             lines.append(
-                f"- **{METHODS[method].title}** against {title}: surely behind in {len(sure)} of "
-                f"{len(cases(results))} cases{listed}, behind on average in {unsure} more; surely "
-                f"ahead in {won}.\n"
+                f"- **{METHODS[method].title}** against {title}: surely behind in "
+                f"{count_sure(results, keys)[1]} of {len(keys)} cases"
+                f"{f' ({listed})' if listed else ''}, behind on average in "
+                f"{len(behind) - len(sure)} more; surely ahead in {won}.\n"
             )
     return "".join(lines)
 
 
-def cases(results):
-    """Return the settings, kinds and measures that the log has."""
-    return [
-        (setting, kind, measure)
-        for setting in SETTINGS
-        for kind in KINDS
-        for measure in MEASURES
-        if results.gains(setting, kind, "mean", "euclidean", measure)
-    ]
+COMPARISON = ["", "mean [95 %]", "t: p", "corrected", "flips: p", "sets worse (surely)"]
 
 
-def comparison_row(title, gains):
-    """Return mean, median, test and losses of one comparison."""
-    summary = summarize(gains)
-    return [
-        title,
-        show(*summary["mean"]),
-        show(*summary["median"]),
-        f"{summary['p']:.3f}",
-        f"{summary['worse']} ({summary['surely worse']}) of {summary['sets']}",
-    ]
-
-
-COMPARISON = ["", "mean [95 %]", "median [95 %]", "signed-rank p", "sets worse (surely)"]
+def comparison_rows(results, titled):
+    """Return mean, tests and losses of some comparisons, given by their titles."""
+    rows = []
+    for title, key in titled.items():
+        figures = results.compare(*key)
+        if figures:
+            flips = flip_p_value(figures["means"])
+            p_values = (
+                f"{p:.3f}" for p in (figures["p"], results.corrected(*key[3:])[key[:3]], flips)
+            )
+            worse = f"{figures['worse']} ({figures['surely worse']}) of {figures['sets']}"
+            rows.append([title, show(figures, results.sure(*key)), *p_values, worse])
+    return rows
 
 
 def all_comparisons(results, stamp):
     """Return a section for each case: ours against all others, and against parts of it."""
     text = ""
-    for setting, kind, measure in cases(results):
-        rows = []
-        for method in LEARNED:
-            for other in ("euclidean", *RIVALS):
-                gains = results.gains(setting, kind, method, other, measure)
-                if gains:
-                    title = f"{METHODS[method].title} - {METHODS[other].title}"
-                    rows.append(comparison_row(title, gains))
-        for title, pair in PAIRED.items():
-            rows.append(comparison_row(title, results.gains(setting, kind, *pair, measure)))
-        text += f"### {spell_case(setting, kind, measure)}\n\n"
-        text += f"{table(COMPARISON, rows)}\n*{stamp}.*\n\n"
+    for case in results.cases:
+        titled = {
+            f"{METHODS[method].title} - {METHODS[other].title}": (*case, method, other)
+            for method in LEARNED
+            for other in ("euclidean", *RIVALS)
+        }
+        titled |= {title: (*case, *pair) for title, pair in PAIRED.items()}
+        rows = comparison_rows(results, titled)
+        text += f"### {spell_case(*case)}\n\n{table(COMPARISON, rows)}\n*{stamp}.*\n\n"
     return text
 
 
@@ -252,18 +155,13 @@ def tally(results, rivals=RIVALS):
     """Return in how many cases a comparison is surely ahead or behind, and its range of means."""
     pairs = {f"MeanMetric - {METHODS[other].title}": ("mean", other) for other in rivals} | PAIRED
     rows = []
-    for title, (method, other) in pairs.items():
-        means = [
-            summarize(gains)["mean"]
-            for case in cases(results)
-            if (gains := results.gains(case[0], case[1], method, other, case[2]))
-        ]
-        ahead = sum(low > 0 for _, low, _ in means)
-        behind = sum(high < 0 for *_, high in means)
-        values = [mean for mean, *_ in means]
-        span = f"{min(values):+.1f} to {max(values):+.1f}"
-        rows.append([title, f"{ahead}/{len(means)}", f"{behind}/{len(means)}", span])
-    return table(["", "surely ahead", "surely behind", "means"], rows)
+    for title, pair in pairs.items():
+        keys = [key for case in results.cases if results.compare(*(key := (*case, *pair)))]
+        if keys:
+            means = [results.compare(*key)["mean"] for key in keys]
+            span = f"{min(means):+.1f} to {max(means):+.1f}"
+            rows.append([title, *count_sure(results, keys), len(keys), span])
+    return table(["", "surely ahead (before correction)", "surely behind", "of", "means"], rows)
 
 
 def losses(results, methods=(*OURS, *RIVALS)):
@@ -294,35 +192,22 @@ def losses(results, methods=(*OURS, *RIVALS)):
 
 
 def classes_table(results):
-    """Return what MetricClassifier gains in error over other classifiers."""
-    rows = []
-    for setting, kind in CLASS_CASES:
-        for other in ("euclidean", *CLASSIFIERS):
-            gains = results.gains(setting, kind, "classifier", other, "error")
-            if gains and other != "classifier":
-                title = f"{spell(setting)}, {kind}: - {METHODS[other].title}"
-                rows.append(comparison_row(title, gains))
-    return table(COMPARISON, rows)
-
-
-def short_classes_table(results):
-    """Return the means of `classes_table`, and how many sets get worse, a row for each rival."""
-    rows = []
-    for other in ("euclidean", *(name for name in CLASSIFIERS if name != "classifier")):
-        row = [METHODS[other].title]
-        for setting, kind in CLASS_CASES:
-            gains = results.gains(setting, kind, "classifier", other, "error")
-            summary = summarize(gains) if gains else {}
-            worse = f", {summary['worse']}/{summary['sets']}" if gains else ""
-            row.append(show(*summary["mean"]) + worse if gains else "")
-        rows.append(row)
+    """Return what MetricClassifier gains in error, a row for each other classifier."""
+    rows = [
+        [
+            METHODS[other].title,
+            *(cell(results, *case, "error", "classifier", other) for case in CLASS_CASES),
+        ]
+        for other in ("euclidean", *CLASSIFIERS)
+        if other != "classifier"
+    ]
     return table(["", *(f"{spell(setting)}, {kind}" for setting, kind in CLASS_CASES)], rows)
 
 
 def set_tables(results, stamp):
     """Return a table for each case: every set, sorted by what MeanMetric gains."""
     text = ""
-    for setting, kind, measure in cases(results):
+    for setting, kind, measure in results.cases:
         k, best = list(MEASURES).index(measure), results.best_rival(setting, kind, measure)
         shown = ("euclidean", "seraph", "mean", best)
         to_plain = results.gains(setting, kind, "mean", "euclidean", measure)
@@ -330,9 +215,10 @@ def set_tables(results, stamp):
         rows = []
         for name in sorted(to_plain, key=lambda name: -to_plain[name].mean()):
             values = [results.values[name, setting, method][:, k] for method in shown]
-            differences = [
-                show(gains[name].mean(), *interval(gains[name])) for gains in (to_plain, to_best)
-            ]
+            differences = []
+            for gains in (to_plain, to_best):
+                mean, ends = gains[name].mean(), interval(gains[name])
+                differences.append(show({"mean": mean, "ends": ends}, ends[0] > 0 or ends[1] < 0))
             rows.append([name, *(f"{np.nanmean(one):.1f}" for one in values), *differences])
         text += f"### {spell_case(setting, kind, measure)}\n\n"
         header = ["set", *(METHODS[method].title for method in shown)]
@@ -408,28 +294,28 @@ def write_report(log, docs):
     results = Results(rows)
     if not results.values:
         raise SystemExit(f"{log} has no results yet: python -m benchmarks.evidence run.")
-    judged = set(results.sets) <= _data.GROUPS["judging"].keys()
+    looks = LOOKS.read_text(encoding="utf-8")
+    judged = f'"{stamp}"' in looks  # though the sets may be for choosing since
     group = "sets for judging" if judged else "sets for choosing (these figures judge nothing)"
-    looks = max(0, len(LOOKS.read_text(encoding="utf-8").splitlines()) - 1)
     samplings = results.count_samplings()
     about = (
         f"{len(results.sets)} sets ({group}); {samplings} samplings, 10 of slow methods. "
         f"A learner sees at most {SEEN:,} rows, and at most {JUDGED} others judge it. "
-        f"Looks at the sets for judging so far: {looks}. *{stamp}.*\n"
+        f"Looks at sets for judging so far: {len(looks.splitlines()) - 1}. *{stamp}.*\n"
     )
-    summary = f"{page_table(results, ('auc',))}\n*{samplings} samplings; {stamp}.*\n"
+    summary = f"{short_table(results)}\n*{samplings} samplings; {stamp}.*\n"
     blocks = {
         "about": about,
         "behind": f"{losing_cases(results)}\n*{stamp}.*\n",
         "gains": f"{page_table(results)}\n*{stamp}.*\n",
         "picture": f"![{ALT}](images/evidence.png)\n\n*{stamp}.*\n",
         "summary": summary,
-        "readme": f"Gains in pair AUC, in points, on {len(results.sets)} {group}, with a 95 % "
-        "interval, and how many sets get worse. [All measures, and where it loses]"
+        "readme": f"Gains in points on {len(results.sets)} {group}, with 95 % intervals, and how "
+        "many sets get worse; bold: sure after correction. [Where it loses]"
         f"(docs/evidence.md)\n\n{summary}",
         "losses": f"{losses(results, SHOWN)}*{stamp}.*\n",
         "tally": f"{tally(results, ALONE)}\n*{stamp}.*\n",
-        "classes": f"{short_classes_table(results)}\n*{stamp}.*\n",
+        "classes": f"{classes_table(results)}\n*{stamp}.*\n",
     }
     sections = {
         "Gains": blocks["gains"],

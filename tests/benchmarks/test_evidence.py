@@ -2,15 +2,17 @@
 
 import re
 from functools import partial
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import ttest_1samp
 from sklearn.metrics import roc_auc_score
 
 from benchmarks import _stamp
-from benchmarks.evidence import _data, _methods, _order, _readers, _report, _run
+from benchmarks.evidence import _data, _methods, _order, _readers, _report, _results, _run
 from benchmarks.evidence._tasks import judge, map_at_r, pair_auc, sample, squared_distances
 from seraph import SERAPH, MeanMetric
 
@@ -214,16 +216,47 @@ def write_log(path, samplings=6):
 
 def test_the_report_finds_gains_rivals_and_losses(tmp_path):
     write_log(tmp_path / "log.csv")
-    results = _report.Results(_run.read_log(tmp_path / "log.csv")[1])
+    results = _results.Results(_run.read_log(tmp_path / "log.csv")[1])
     assert results.best_rival("labels-20", "tables", "error") == "itml"
-    gains = results.gains("pairs-100", "tables", "mean", "itml", "map")
-    assert {*gains} == {*TABLES}
-    summary = _report.summarize(gains)
-    assert summary["mean"][0] == pytest.approx(1, abs=0.2)
-    assert summary["mean"][1] < summary["median"][0] < summary["mean"][2]
-    assert (summary["worse"], summary["surely worse"], summary["sets"]) == (0, 0, 5)
-    losses = _report.summarize(results.gains("labels-20", "tables", "itml", "mean", "auc"))
-    assert losses["surely worse"] == 5
+    key = ("pairs-100", "tables", "map", "mean", "itml")
+    assert {*results.gains(*key[:2], *key[3:], "map")} == {*TABLES}
+    figures = results.compare(*key)
+    assert figures["mean"] == pytest.approx(1, abs=0.2)
+    assert figures["ends"][0] < figures["mean"] < figures["ends"][1]
+    assert (figures["worse"], figures["surely worse"], figures["sets"]) == (0, 0, 5)
+    assert results.sure(*key) == 1
+    assert results.compare("labels-20", "tables", "auc", "itml", "mean")["surely worse"] == 5
+    keys = [(*case, "mean", "itml") for case in results.cases]  # two faces and newsgroups: unsure
+    assert _report.count_sure(results, keys)[1] == "0 (0)"
+
+
+def nulls(sets, n=1000):
+    """Means of sets without a difference, of unequal spread."""
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, sets)) * rng.lognormal(sigma=1.0, size=(n, sets))
+
+
+@pytest.mark.parametrize("sets", [7, 25])
+def test_at_most_5_percent_of_nulls_are_sure_but_more_with_percentiles(sets):
+    means = nulls(sets)
+    assert np.mean([_results.t_p_value(one) < 0.05 for one in means]) <= 0.05
+    if sets == 7:
+        draws = np.random.default_rng(1).integers(sets, size=(500, sets))
+        low, high = np.quantile(means[:, draws].mean(axis=-1), [0.025, 0.975], axis=1)
+        assert np.mean((low > 0) | (high < 0)) > 0.06
+
+
+@pytest.mark.slow
+def test_flips_and_families_of_18_cases_are_wrong_in_at_most_5_percent():
+    signs = np.array([*product((-1, 1), repeat=7)])
+    flipped = np.concatenate([signs * one for one in nulls(7, n=8)])  # 1,024 nulls
+    assert np.mean([_results.flip_p_value(one) < 0.05 for one in flipped]) <= 0.05
+    common = nulls(7)
+    families = 0.7 * common + 0.3 * np.random.default_rng(1).normal(size=(18, *common.shape))
+    p_values = ttest_1samp(families, 0, axis=2).pvalue
+    assert _results.t_p_value(families[3, 4]) == pytest.approx(p_values[3, 4])
+    smallest = [min(_results.holm(dict(enumerate(p))).values()) for p in p_values.T]
+    assert np.mean(np.array(smallest) < 0.05) <= 0.05
 
 
 @pytest.mark.slow
@@ -241,11 +274,6 @@ def test_every_table_and_the_page_are_rebuilt_with_the_stamp_of_the_log(tmp_path
     whole = (tmp_path / "docs" / "results" / "evidence.md").read_text()
     assert whole.count("tree 1") >= 6
     assert (tmp_path / "docs" / "images" / "evidence.png").stat().st_size > 10_000
-
-
-def test_only_a_gain_whose_interval_excludes_zero_is_bold():
-    assert _report.show(1.0, 0.5, 1.5) == "**+1.0** [+0.5, +1.5]"
-    assert _report.show(1.0, -0.5, 2.5) == "+1.0 [-0.5, +2.5]"
 
 
 PAGES = [*DOCS.glob("*.md"), *DOCS.glob("results/*.md")]
