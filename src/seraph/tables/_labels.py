@@ -5,14 +5,19 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import compute
 
 from .._utils._typing import Array, IntArray
 from ._messages import advice, quoted
 from ._table import InputTable, NamedColumns
 from ._words import cell_text, is_missing, spellings
 
+# What `seraph predict` adds to a table.
+ADDED = ("probability", "given", "nearest")
 _MINUS_ONE = ("-1", "-1.0")
 # Words for a missing number that may well name a class.
 _MAY_BE_CLASSES = ("-", "--", ".", "none")
@@ -107,3 +112,28 @@ def class_codes(labels: Array) -> tuple[Array, IntArray]:
     place = {None: -1} | {name: code for code, name in enumerate(names)}
     codes = np.array([place[label] for label in labels.tolist()], dtype=np.intp)
     return np.array(names, dtype=object), codes
+
+
+def as_it_was(table: InputTable, label: str | None) -> InputTable:
+    """Return a table that `seraph predict` has filled in as it was before, and say so.
+
+    Or the filled-in classes would count as labels, and what was added to them as features.
+    """
+    if table.names is None or table.names[-3:] != ADDED:
+        return table
+    given = [cell_text(cell).casefold() for cell in table.cells("given").to_pylist()]
+    if not {*given} <= {"true", "false"}:
+        return table
+    n = given.count("false")
+    warnings.warn(
+        f"{table.path} was filled in by seraph predict: the {n} classes that are not given count "
+        f"as no labels, and {', '.join(ADDED)} are left out.",
+        stacklevel=2,
+    )
+    table = table.without(ADDED)
+    if label is None or label not in table.names:
+        return table
+    column = table.cells(label)
+    open_rows = pa.array([word == "false" for word in given])
+    cells = compute.if_else(open_rows, pa.scalar(None, column.type), column)
+    return replace(table, columns={**table.columns, label: cells})

@@ -188,7 +188,8 @@ def _points(
     """Return the rows as numbers on one scale, and what the columns are used as."""
     import numpy as np
 
-    from ._prepare import column_rows, prepare
+    from ._examples import prepare
+    from ._summary import column_rows
 
     (points,) = tables
     named = points.names is not None

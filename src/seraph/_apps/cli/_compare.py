@@ -15,7 +15,7 @@ from ._requests import TableRequest
 
 if TYPE_CHECKING:
     from ..ask._arrays import FloatArray
-    from ._errors import Score
+    from ._check import Score
     from ._examples import Examples
 
 # Methods to list by name; the rest are counted.
@@ -47,9 +47,8 @@ def compare(request: CompareRequest) -> None:
         raise ValueError("compare needs labels: name the column with the classes (--label).")
     table = request.read()
     # Only now: they import scikit-learn, and a refusal should not wait for that.
-    from ._errors import sign_test
-    from ._examples import Examples
-    from ._prepare import prepare
+    from ._check import sign_test
+    from ._examples import Examples, prepare
 
     methods = _methods(request.learner)
     examples = Examples.read(table, request)
@@ -96,8 +95,7 @@ def _cross_validate(
     """Return the scores, best first; a method that fails has none, with a note."""
     import numpy as np
 
-    from ._errors import Score
-    from ._held_out import guess_labels, label_folds, refit
+    from ._check import Score, guess_labels, label_folds, refit
 
     codes = examples.codes
     folds = label_folds(codes, examples.marks, seed=seed)
@@ -127,7 +125,7 @@ def _cross_validate(
 def _verdict(scores: Sequence[Score], p_values: Sequence[float]) -> str:
     """Say which method errs least, and which others the labels cannot tell from it."""
     from ...tables._messages import and_more
-    from ._errors import SIGNIFICANCE
+    from ._check import SIGNIFICANCE
 
     best, *others = scores
     errs = f"{best.name} errs least, on {best.n_wrong} of {best.n} held-out labels"

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
-from ... import Marks
+from ... import Marks, TablePreparer
+from ..._utils._directions import check_directions
 from ...tables._answers import answered_classes, answered_pairs
+from ...tables._decide import number_steps
 from ...tables._labels import class_codes, labels_of, unknown_labels
-from ...tables._messages import quoted
-from ...tables._table import InputTable
+from ...tables._messages import and_more, quoted
+from ...tables._table import InputTable, PlainArray
 
 if TYPE_CHECKING:
-    from ..ask._arrays import Array
+    from ...tables import Column
+    from ..ask._arrays import Array, FloatArray
     from ._requests import TableRequest
 
+# Columns to name in a note; the rest are counted.
+_NAMED = 5
 # From so many labels on, they are not classes if no two are equal.
 _UNIQUE = 5
 # A label of more than this share of the rows may be a placeholder, if there are two other classes.
@@ -166,3 +172,50 @@ def _check_quantity(path: Path, label: str | None, known: Sequence[str]) -> None
         f"quantity, {classes}.",
         stacklevel=2,
     )
+
+
+def prepare(table: InputTable, request: Any) -> tuple[list[tuple[str, Any]], FloatArray]:
+    """Return the fitted steps before the learner, and the points that it learns from.
+
+    The request is what to do with the columns of the table.
+    """
+    scale, impute = request.scale, request.impute
+    onehot, keep, drop = (
+        list(asked or ()) for asked in (request.onehot, request.keep, request.drop)
+    )
+    if not isinstance(table, PlainArray):
+        preparer = TablePreparer(
+            scale=scale,
+            impute=impute,
+            dates=request.dates,
+            onehot=onehot,
+            keep=keep,
+            drop=drop,
+            missing=list(request.missing or ()),
+        )
+        scaled = preparer.fit_transform(table)
+        if doubt := about_ids(table.path, preparer.columns_):
+            warnings.warn(doubt, stacklevel=2)
+        return [("prepare", preparer)], scaled
+    table.without([*onehot, *keep, *drop])
+    points = table.points()
+    has_missing = bool(np.isnan(points.sum(axis=0)).any())  # makes no array of their size
+    steps = number_steps(scale, impute if has_missing else None)
+    if not steps:
+        return [], points
+    check_directions(steps[0][1], points, str(table.path))
+    model = Pipeline(steps).fit(points)
+    return model.steps, np.asarray(model.transform(points))
+
+
+def about_ids(source: object, columns: Mapping[str, Column]) -> str:
+    """Name the columns of `source` that may only identify rows; "" if there is none."""
+    suspects = {name: how.why for name, how in columns.items() if how.use and how.reason}
+    named = [f"{name!r} ({why})" for name, why in suspects.items()]
+    drop = " ".join(f"--drop {quoted(name)}" for name in suspects)
+    said = (
+        f"{source}: used as numbers, but may only identify rows: "
+        f"{and_more(named[:_NAMED], len(named))}. Leave out with {drop}; --keep is for what "
+        "measures something."
+    )
+    return said if suspects else ""

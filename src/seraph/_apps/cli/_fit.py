@@ -35,8 +35,7 @@ def fit(request: FitRequest) -> None:
     # Only now: they import scikit-learn, and a refusal should not wait for that.
     from ._examples import Examples
     from ._learners import make_learner
-    from ._learning import learn_model
-    from ._summary import show_summary
+    from ._summary import learn_model, show_summary
 
     learner = make_learner(request.learner, request.parameter or (), seed=request.seed)
     examples = Examples.read(table, request, request.pairs)

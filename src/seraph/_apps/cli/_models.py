@@ -89,7 +89,7 @@ class SavedModel:
     def read_table(self, path: Path, label: str | None = None, **options: Any) -> InputTable:
         """Read a table; the encoding is that of the training table if it is not UTF-8."""
         from ...tables._files import read_table
-        from ._filled import as_it_was
+        from ...tables._labels import as_it_was
 
         encoding, label = (
             self.learned_from.get("encoding"),

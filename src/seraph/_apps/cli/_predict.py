@@ -10,7 +10,6 @@ import typer
 
 from . import _options as options
 from ._console import command, free_name, put_table, result, say, show
-from ._filled import ADDED
 from ._requests import ReadRequest
 
 if TYPE_CHECKING:
@@ -169,6 +168,7 @@ def _classified(
 
 def _columns(filled: Any, table: InputTable, label: str | None) -> dict[str, Any]:
     """Return the columns of the table, the label filled in, and the reason for it."""
+    from ...tables._labels import ADDED
     from ...tables._write import cells_like
 
     columns: dict[str, Any] = {name: table.cells(name) for name in table.names or ()}

@@ -21,8 +21,8 @@ def fit_report(summary: FitSummary, noted: dict[str, Any]) -> str:
         from jinja2 import Environment, FileSystemLoader, StrictUndefined
     except ImportError as error:
         raise ImportError("Report pages need jinja2: pip install 'seraph-learn[cli]'.") from error
-    from ._prepare import about_ids, column_rows
-    from ._summary import facts, share_rows
+    from ._examples import about_ids
+    from ._summary import column_rows, facts, share_rows
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),

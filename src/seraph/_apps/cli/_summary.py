@@ -1,28 +1,52 @@
-"""Summary of a fit, for the terminal, the report page and the model file."""
+"""Learn and check a model, and sum up: for the terminal, the report page and the model file."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from ... import MeanMetric
-from ...tables._messages import and_more
-from ._console import say, show, show_facts
-from ._prepare import column_rows
+from ...tables._columns import REASONS
+from ...tables._messages import and_more, quoted
+from ._check import Check, check_labels, check_pairs
+from ._console import say, show, show_facts, working
+from ._examples import Examples, prepare
 
 if TYPE_CHECKING:
     from ...tables import Column
     from ..ask._arrays import FloatArray
-    from ._errors import Check
-    from ._examples import Examples
+    from ._requests import FitRequest
 
 # Classes and features to list by name; the rest are counted.
 _LISTED, _FEATURES = 8, 40
+# Columns to list by name; the rest are counted.
+_COLUMNS = 60
+# The options that change what a column is used as, in the order of the table that is printed.
+_USES = ("numbers", "categories", "dates", "")
+_CHANGES = {
+    "drop": "--drop {}",
+    "days": "--dates parts, --dates drop",
+    "parts": "--dates days, --dates drop",
+    "dates": "--dates days",
+    "onehot": "--onehot {}",
+    "keep": "--keep {}",
+    "median": "--impute knn",
+    "knn": "--impute median",
+}
+_TOO_FEW = (
+    "Too few labels or pairs to check whether the learned distance is better than the Euclidean "
+    "one: label at least four rows of each class, or mark more pairs of both kinds."
+)
+_NOT_ASKED = "Not compared with the Euclidean distance (--no-check)."
 
 
 @dataclass(frozen=True)
@@ -121,6 +145,33 @@ class FitSummary:
         }
 
 
+def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSummary:
+    """Fit a model that ends in a learner, and check it on held-out labels or pairs."""
+    # Lines about iterations are not results, and stdout is for results.
+    with working("learning"), redirect_stdout(sys.stderr):
+        before, scaled = prepare(examples.table, request)
+        started = time.perf_counter()
+        # Codes, since a class may be called -1.
+        codes = None if examples.labels is None else examples.codes
+        learner.fit(scaled, codes, marks=examples.marks)
+        seconds = time.perf_counter() - started
+        model = Pipeline([*before, (request.learner.casefold(), learner)])
+        if len(learner.components_) == 0:
+            raise ValueError(
+                "The learned metric is zero: nothing was learned, so nothing is saved. Add labels "
+                "of different classes, or leave out --set."
+            )
+        check, skipped = None, _NOT_ASKED
+        if not request.no_check:
+            points, marks, skipped = np.asarray(scaled), examples.marks, _TOO_FEW
+            if codes is None:
+                check = check_pairs(learner, points, marks, seed=request.seed)
+            else:
+                names = examples.class_names
+                check = check_labels(learner, points, codes, marks, seed=request.seed, names=names)
+    return FitSummary(model, scaled, examples, check, skipped, request.scale, seconds)
+
+
 def show_summary(
     learner: Any, columns: Mapping[str, Column], noted: Mapping[str, Any], title: str
 ) -> None:
@@ -201,3 +252,33 @@ def share_rows(shares: Mapping[str, float]) -> list[list[str]]:
         [name, f"{100 * share:.{digits}f} %", "█" * round(20 * share / longest)]
         for name, share in shown
     ]
+
+
+def column_rows(columns: Mapping[str, Column]) -> list[list[str]]:
+    """Say what became of the columns of a table and how to change it, headings first.
+
+    `columns` are ``columns_`` of a `TablePreparer`.
+
+    Examples
+    --------
+    >>> from seraph.tables import Column
+    >>> column_rows({"no": Column("", reason="row numbers"), "age": Column("numbers")})[1:]
+    [['age', 'numbers', '--drop age'], ['no', 'left out: row numbers', '--keep no']]
+    """
+    reasons = ["", *REASONS]
+    rows: dict[tuple[tuple[int, int], str, str], list[str]] = {}
+    for name, how in columns.items():
+        change = how.detail if how.use == "dates" else how.changes
+        reason = reasons.index(how.reason) if not how.use else not how.reason
+        place = (_USES.index(how.use), reason)
+        rows.setdefault((place, how.said, change), []).append(name)
+        if how.n_missing:
+            place = (0, 2 if how.filled in _CHANGES else 3)
+            part = f"{name} ({how.n_missing:,})"
+            rows.setdefault((place, how.missing, how.filled), []).append(part)
+    said = [["column", "used as", "to change it"]]
+    for (_, use, change), names in sorted(rows.items(), key=lambda row: row[0][0]):
+        example = quoted(names[0]) + (" ..." if len(names) > 1 else "")
+        way = _CHANGES.get(change, "").format(example)
+        said.append([and_more(names[:_COLUMNS], len(names)), use, way])
+    return said

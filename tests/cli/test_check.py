@@ -6,8 +6,14 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from seraph import Marks, MarksKFold, MeanMetric, MetricClassifier
-from seraph._apps.cli._errors import Check, Score, compare_two
-from seraph._apps.cli._held_out import check_labels, check_pairs, label_folds
+from seraph._apps.cli._check import (
+    Check,
+    Score,
+    check_labels,
+    check_pairs,
+    compare_two,
+    label_folds,
+)
 from seraph.classic import MFDA, Euclidean
 from tests.helpers.command import ok
 

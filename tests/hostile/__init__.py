@@ -1,1 +1,0 @@
-"""Inputs that are meant to break something, and what must hold of every one."""
