@@ -1,12 +1,8 @@
-"""What `one_blas_thread` promises, with the libraries of this machine.
-
-OpenMP, which scikit-learn has, mostly counts for each thread, and numpy's OpenBLAS for all.
-"""
+"""What `one_blas_thread` promises, with the libraries of this machine."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 
 import numpy as np
 import pytest
@@ -14,19 +10,16 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from seraph._pairs import BlockPairs, NegativeEntropy, _blocks, sum_over_blocks
 from seraph._utils import _threads as module
-from seraph._utils._threads import SharedSetting, one_blas_thread
-from seraph._utils._typing import computed_once
+from seraph._utils._threads import one_blas_thread
 from tests.helpers.forks import forks, succeeds_in_a_child
 
 SECONDS = 60
-LIMITS = {"blas": one_blas_thread, "openmp": partial(module._one_thread, "openmp")}
 
 
 class Actor:
     """A thread that enters, leaves and looks when it is told to."""
 
-    def __init__(self, limit):
-        self.limit = limit
+    def __init__(self):
         self.entered = []
         self.pool = ThreadPoolExecutor(1)
 
@@ -34,7 +27,7 @@ class Actor:
         return self.pool.submit(act, *arguments).result(SECONDS)
 
     def enters(self):
-        self.entered.append(self.limit())
+        self.entered.append(one_blas_thread())
         self.does(self.entered[-1].__enter__)
 
     def leaves(self):
@@ -49,8 +42,8 @@ class Actor:
 
 
 @contextmanager
-def actors(limit=one_blas_thread):
-    first, second = Actor(limit), Actor(limit)
+def actors():
+    first, second = Actor(), Actor()
     with first.pool, second.pool:
         yield first, second
 
@@ -59,11 +52,13 @@ def libraries_of(user_api):
     return ThreadpoolController().select(user_api=user_api).lib_controllers
 
 
-@pytest.mark.parametrize("user_api", LIMITS)
-def test_threads_have_one_inside_and_what_they_had_after(user_api):
-    libraries = libraries_of(user_api)
+@pytest.mark.parametrize("counts_for_all", [True, False])
+def test_threads_have_one_inside_and_what_they_had_after(counts_for_all, monkeypatch):
+    """Also with OpenMP, whose numbers count for each thread, as those of some BLAS do."""
+    libraries = libraries_of("blas" if counts_for_all else "openmp")
+    monkeypatch.setattr(module, "_find_libraries", lambda _: libraries)
     ones = [1] * len(libraries)
-    with threadpool_limits(), actors(LIMITS[user_api]) as (first, second):  # restores all numbers
+    with threadpool_limits(), actors() as (first, second):  # restores all numbers
         first.enters()  # while all numbers may be 1, which does not tell for whom they count
         first.leaves()
         first.sets(libraries, 2)
@@ -137,51 +132,22 @@ def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, monkeypatch):
     assert set.union(*seen.values()) == {1}
 
 
-# Forks while another thread holds a lock, or computes a property
-
-
 @forks
-def test_a_child_does_not_inherit_a_lock_that_another_thread_holds():
-    changing, go_on = threading.Event(), threading.Event()
+def test_a_child_does_not_inherit_the_lock_that_another_thread_holds():
+    held, go_on = threading.Event(), threading.Event()
 
-    def change():
-        changing.set()
-        go_on.wait(SECONDS)
-        return lambda: None
-
-    setting = SharedSetting(change)
+    def hold():
+        with module._lock:
+            held.set()
+            return go_on.wait(SECONDS)
 
     def enter():
-        with setting:
+        with one_blas_thread():
             return True
 
     with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(enter)
-        assert changing.wait(SECONDS)  # now the other thread has the lock
+        other = pool.submit(hold)
+        assert held.wait(SECONDS)
         threading.Timer(0.1, go_on.set).start()
         assert succeeds_in_a_child(enter)
-        assert other.result(SECONDS)
-
-
-@forks
-def test_a_property_that_another_thread_computes_keeps_no_child_waiting():
-    computing, go_on = threading.Event(), threading.Event()
-
-    class Slow:
-        def __init__(self, wait):
-            self.wait = wait
-
-        @computed_once
-        def value(self):
-            computing.set()
-            return go_on.wait(SECONDS) if self.wait else True
-
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(lambda: Slow(wait=True).value)
-        assert computing.wait(SECONDS)
-        try:
-            assert Slow(wait=False).value  # nor another thread
-            assert succeeds_in_a_child(lambda: Slow(wait=False).value)
-        finally:
-            go_on.set()
         assert other.result(SECONDS)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._objective import AnyArray, Objective
+from .._utils._typing import AnyArray
+from ._objective import Objective
 
 
 @dataclass(frozen=True)
 class FullModel:
     """The full model (6) in terms of the scale ``s = -kappa`` and ``B = s A``.
 
-    ``L(A, kappa) = F(B) - gamma s^2 / 2``, where the terms of F are those at the scale s. As
-    By Theorem 2, F is (7) with the threshold ``s eta`` and the weight ``lam / s``.
+    ``L(A, kappa) = F(B) - gamma s^2 / 2``, where the terms of F are those at the scale s. By
+    Theorem 2, F is (7) with the threshold ``s eta`` and the weight ``lam / s``.
 
     `simplified` is F at ``s = 1``, and `gamma` the weight of the prior on kappa.
     """

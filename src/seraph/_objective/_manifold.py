@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 
 from .._utils._graph import check_graph, neighbor_graph, roughness
-from .._utils._typing import Array
-from ._objective import AnyArray, Term
+from .._utils._typing import AnyArray, Array
+from ._objective import Term
 
 
 @dataclass(frozen=True)

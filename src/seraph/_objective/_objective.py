@@ -20,9 +20,8 @@ from .._pairs import (
     sum_over_blocks,
     sum_over_list,
 )
+from .._utils._typing import AnyArray
 
-# An ndarray or a Tensor.
-AnyArray = Any
 _ENTROPY = NegativeEntropy()
 
 

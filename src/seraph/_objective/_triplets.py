@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._pairs import ListedPairs, library, probability
-from .._utils._typing import Array
-from ._objective import AnyArray, PairTerm
+from .._utils._typing import AnyArray, Array
+from ._objective import PairTerm
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._utils._threads import one_blas_thread
-from .._utils._typing import Array
+from .._utils._typing import AnyArray, Array
 from ._functions import (
     FAR,
     PADDING,
     UNKNOWN,
-    AnyArray,
     PairFunction,
     library,
     sums_less_products,

@@ -17,10 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._utils._tiles import row_slices
-from .._utils._typing import Array
+from .._utils._typing import AnyArray, Array
 
-# An ndarray or a Tensor.
-AnyArray = Any
 # Takes t, q and `numbers`; returns the part, the factor and the derivative of each pair.
 Formula = Callable[[Any, Any, tuple[float, ...]], tuple[Any, Any, Any]]
 

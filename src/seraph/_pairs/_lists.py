@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._utils._typing import Array
-from ._functions import AnyArray, PairFunction, library, wide
+from .._utils._typing import AnyArray, Array
+from ._functions import PairFunction, library, wide
 
 
 @dataclass(frozen=True)

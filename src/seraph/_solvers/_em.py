@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ._psd import AnyArray, norm
+from .._utils._typing import AnyArray
+from ._psd import norm
 from ._result import MatrixFunction, Result, Solve, Step
 
 

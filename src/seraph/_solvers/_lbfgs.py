@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .._pairs import library, like
-from ._psd import AnyArray, dots, norm, to_host
+from .._utils._typing import AnyArray
+from ._psd import dots, norm, to_host
 
 # Number of steps that are kept. Nocedal and Wright (2006), section 7.2, recommend 3 to 20; memory
 # does not matter for a factor, and more steps need fewer sums over pairs.

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .._pairs import library, like
+from .._utils._typing import AnyArray
 from ._lbfgs import Curvature, backtrack
-from ._psd import AnyArray, dots, gap_of, norm, relative_slope, rising, turn_to_axes
+from ._psd import dots, gap_of, norm, relative_slope, rising, turn_to_axes
 from ._result import Callback, MatrixFunction, Result, Step, ignore
 
 # Rows with less than this share of the longest row's squared length are dropped. If they were

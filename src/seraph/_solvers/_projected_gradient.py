@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._utils._typing import Array
-from ._psd import AnyArray, norm, optimality_gap, project_psd
+from .._utils._typing import AnyArray, Array
+from ._psd import norm, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 
 _MAX_HALVINGS = 20  # of a step: to a millionth of it

@@ -9,9 +9,8 @@ from scipy import linalg
 
 from .._pairs import library, like
 from .._utils import _eigen
+from .._utils._typing import AnyArray
 
-# An ndarray or a Tensor.
-AnyArray = Any
 # Eigenvalues below this share of the largest count as zero. The eigenvalues of a sum over pairs
 # carry a relative error of about m * 2e-16 times the condition of the features.
 _RANK_TOLERANCE = 1e-10

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ._psd import AnyArray
+from .._utils._typing import AnyArray
 
 
 class MatrixFunction(Protocol):

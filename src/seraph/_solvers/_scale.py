@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
 
-from ._psd import AnyArray
+from .._utils._typing import AnyArray
 from ._result import Result, Solve, Step
 
 # Step of the search in ln s: it doubles the scale. `around_best` finds maxima between the steps.

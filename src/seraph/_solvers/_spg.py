@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 
-from ._psd import AnyArray, dot, norm, optimality_gap, project_psd
+from .._utils._typing import AnyArray
+from ._psd import dot, norm, optimality_gap, project_psd
 from ._result import Callback, MatrixFunction, Result, Step
 
 # Memory of the nonmonotone line search: a step is compared with the lowest of the last ten values.

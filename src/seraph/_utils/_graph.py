@@ -21,7 +21,6 @@ _ROWS_AT_ONCE = 500
 def neighbor_graph(
     points: Array,
     n_neighbors: int = 10,
-    dtype: np.dtype[Any] | None = None,
     rows: Array | None = None,
 ) -> sparse.csr_array:
     """Join two points by an edge if either is among the nearest neighbors of the other.
@@ -32,8 +31,6 @@ def neighbor_graph(
         Points.
     n_neighbors : int, default=10
         Neighbors of each point; all others, if they are fewer.
-    dtype : dtype of floats, optional
-        Type in which the points came, if it was another than theirs.
     rows : ndarray of int, optional
         The points to join to their neighbors among all points, if not every point is.
 
@@ -43,7 +40,7 @@ def neighbor_graph(
         Symmetric, of zeros and ones.
     """
     n, k = len(points), min(n_neighbors, len(points) - 1)
-    slack = float(np.finfo(dtype or points.dtype).eps) ** _TIE
+    slack = float(np.finfo(points.dtype).eps) ** _TIE
     rows = np.arange(n) if rows is None else rows
     neighbors = _find_neighbors(np.asarray(points, dtype=np.float64), rows, k, slack)
     edges = np.repeat(rows, k), neighbors.ravel()
