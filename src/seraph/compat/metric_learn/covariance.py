@@ -7,8 +7,8 @@ from typing import Any, Self
 from sklearn.base import TransformerMixin
 
 from ... import classic
-from ._base_metric import MahalanobisMixin
 from ._starts import components_from_metric
+from .base_metric import MahalanobisMixin
 
 __all__ = ["Covariance"]
 

@@ -10,10 +10,10 @@ from sklearn.utils import resample
 
 from ... import classic
 from ..._utils._typing import Array
-from ._base_metric import MahalanobisMixin
-from ._guesses import PairLearner, SamplingLearner, marks_of
+from ._inputs import PairLearner, SamplingLearner, marks_of
 from ._parameters import LAST
 from ._starts import components_from_metric, prior_root
+from .base_metric import MahalanobisMixin
 
 __all__ = ["ITML", "ITML_Supervised"]
 

@@ -11,7 +11,7 @@ from ..._utils._typing import Array
 from ..._utils._validation import check_choice, check_number
 from ..._utils._warnings import warn
 from ...classic._lfda import local_scatters
-from ._guesses import LabeledLearner
+from ._inputs import LabeledLearner
 from ._starts import RIDGE, checked_components
 
 __all__ = ["LFDA"]

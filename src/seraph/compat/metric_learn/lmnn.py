@@ -9,7 +9,7 @@ import numpy as np
 from ... import classic
 from ..._utils._typing import Array
 from ..._utils._validation import check_number
-from ._guesses import LabeledLearner
+from ._inputs import LabeledLearner
 from ._starts import first_map
 
 __all__ = ["LMNN"]

@@ -9,10 +9,10 @@ import numpy as np
 from ..._utils._typing import Array
 from ..._utils._validation import check_number, shown
 from ...classic._lsml import ComparisonObjective
-from ._base_metric import MahalanobisMixin
-from ._guesses import SamplingLearner, _QuadrupletsClassifierMixin
+from ._inputs import SamplingLearner
 from ._parameters import LAST
 from ._starts import components_from_metric, prior_root
+from .base_metric import MahalanobisMixin, _QuadrupletsClassifierMixin
 
 __all__ = ["LSML", "LSML_Supervised"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import classic
-from ._guesses import Descent
+from ._inputs import Descent
 from ._parameters import LAST
 
 __all__ = ["MLKR"]

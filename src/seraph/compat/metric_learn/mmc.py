@@ -9,10 +9,10 @@ import numpy as np
 from ... import classic
 from ..._utils._typing import Array
 from ..._utils._validation import check_number
-from ._base_metric import MahalanobisMixin
-from ._guesses import PairLearner, SamplingLearner, marks_of
+from ._inputs import PairLearner, SamplingLearner, marks_of
 from ._parameters import LAST
 from ._starts import components_from_metric, metric_matrix
+from .base_metric import MahalanobisMixin
 
 __all__ = ["MMC", "MMC_Supervised"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ... import classic
-from ._guesses import Descent, LabeledLearner
+from ._inputs import Descent, LabeledLearner
 from ._parameters import LAST
 
 __all__ = ["NCA"]

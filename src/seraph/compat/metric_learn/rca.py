@@ -12,7 +12,7 @@ from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ...classic._definite import power
-from ._guesses import PointLearner
+from ._inputs import PointLearner
 from ._starts import RIDGE, checked_components
 from .constraints import Constraints, known_codes
 

@@ -10,9 +10,9 @@ from sklearn.utils import check_array
 from ..._utils._typing import Array
 from ..._utils._validation import check_choice, check_number
 from ...classic._scml import compose, in_mean_distances, local_directions
-from ._base_metric import MahalanobisMixin
-from ._guesses import PointLearner, _TripletsClassifierMixin
+from ._inputs import PointLearner
 from ._parameters import LAST
+from .base_metric import MahalanobisMixin, _TripletsClassifierMixin
 from .constraints import Constraints, known_codes
 
 __all__ = ["SCML", "SCML_Supervised"]

@@ -12,10 +12,10 @@ from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ...classic._sdml import largest_weight, sparse_metric
-from ._base_metric import MahalanobisMixin
-from ._guesses import PairLearner, SamplingLearner
+from ._inputs import PairLearner, SamplingLearner
 from ._parameters import LAST
 from ._starts import components_from_metric, prior_root
+from .base_metric import MahalanobisMixin
 
 __all__ = ["SDML", "SDML_Supervised"]
 
