@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy.spatial.distance import pdist
+from sklearn.cluster import HDBSCAN, OPTICS
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from seraph import (
@@ -60,6 +61,31 @@ def test_a_frame_gives_the_names_of_its_columns_and_the_same_result(Estimator, l
         outcome(estimator, frame(NEW, NAMES[::-1]))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         outcome(estimator, NEW)
+
+
+@EVERY
+@pytest.mark.parametrize("method", ["pair_distance", "pair_proba", "predict", "predict_proba"])
+def test_pairs_of_rows_of_a_frame_with_other_columns_are_refused(Estimator, method):
+    if not hasattr(Estimator, method) or (Estimator is MetricClassifier):
+        return  # takes no pairs of rows
+    estimator, frame = fitted(Estimator, FRAMES["pandas"](X), Y), FRAMES["pandas"](NEW)
+    expected = getattr(estimator, method)([[0, 1], [2, 3]], frame)
+    assert len(expected) == 2
+    with pytest.raises(ValueError, match="feature names should match"):
+        getattr(estimator, method)([[0, 1], [2, 3]], frame[NAMES[::-1]])
+
+
+@EVERY
+def test_a_metric_as_a_function_has_a_hash_and_clusters(Estimator):
+    """scikit-learn looks metrics up in sets, and compares them with names."""
+    if not hasattr(Estimator, "get_metric"):
+        return
+    metric = fitted(Estimator).get_metric()
+    assert metric == metric  # noqa: PLR0124 (an array of components would not say)
+    assert metric != "euclidean"
+    assert len({metric}) == 1
+    for cluster in (HDBSCAN(metric=metric, copy=True), OPTICS(metric=metric)):
+        assert len(cluster.fit_predict(X[:20])) == 20
 
 
 @EVERY

@@ -19,6 +19,9 @@ from ._utils._warnings import warn
 # spares pixels, some of which hardly vary.
 _SCALES_APART = 1e3
 _ABOVE_MEDIAN = 10.0
+# Below this share of its mean, or of the median, a standard deviation is that of a constant with
+# rounding errors, as embeddings have: it says nothing of units, and scaling would raise the noise.
+_STEADY = 1e-6
 # Correlations below this are zero up to rounding. (Of n independent points of uncorrelated
 # features, they are about 1 / sqrt(n).)
 _UNCORRELATED = 1e-5
@@ -52,10 +55,14 @@ def warn_of_scales(frame: Frame, names: Any = None) -> None:
     varying = np.flatnonzero(scales > 1e-12 * scales.max(initial=0.0))
     if len(varying) == 0:
         return
-    narrow = varying[np.argmin(scales[varying])]
+    middle = np.sort(scales[varying])[(len(varying) - 1) // 2]
+    steady = scales < _STEADY * np.maximum(np.abs(frame.mean), middle)
+    telling = varying[~steady[varying]]
+    if len(telling) == 0:
+        return
+    narrow = telling[np.argmin(scales[telling])]
     wide = varying[np.argmax(scales[varying])]
     low, high = scales[narrow], scales[wide]
-    middle = np.sort(scales[varying])[(len(varying) - 1) // 2]
     if high / _SCALES_APART <= low and high / _ABOVE_MEDIAN <= middle:
         return
     # Principal components are uncorrelated. Scaled to unit variance, the last ones, mostly noise,

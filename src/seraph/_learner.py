@@ -106,7 +106,11 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _squared_distances(self, pairs: ArrayLike, X: Any) -> Array:
         """Return the squared distances of pairs of points, or of rows of `X`."""
         check_is_fitted(self)
-        pairs = take_pairs(pairs, X)
+        if X is not None:
+            with as_numbers("X", X):
+                table = check_array(to_memory(X), dtype=None, ensure_all_finite=False)
+            validate_data(self, header(X), reset=False, skip_check_array=True)
+            pairs = table[Rows.of(X).require(pairs)]
         with as_numbers("pairs", pairs):
             points: Array = check_array(
                 to_memory(pairs),
@@ -252,15 +256,6 @@ def check_pairs(points: Array, n_features: int) -> None:
         )
 
 
-def take_pairs(pairs: ArrayLike, X: Any) -> Any:
-    """Return pairs of points: `pairs` itself, or the rows of `X` that it names."""
-    if X is None:
-        return pairs
-    with as_numbers("X", X):
-        table = check_array(to_memory(X), dtype=None, ensure_all_finite=False, input_name="X")
-    return table[Rows.of(X).require(pairs)]
-
-
 def _map_chunk(chunk: ArrayLike, components: Array) -> Array:
     """Map a chunk of points of a dask collection."""
     with as_numbers("X", chunk):
@@ -270,9 +265,11 @@ def _map_chunk(chunk: ArrayLike, components: Array) -> Array:
     return map_points(points, components)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MahalanobisMetric:
-    """Distance between two points under a learned metric.
+    """Distance between two points under a learned metric, for arguments ``metric=``.
+
+    It is equal to itself alone, as functions are.
 
     Parameters
     ----------

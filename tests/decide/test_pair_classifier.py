@@ -61,6 +61,36 @@ def test_one_call_with_defaults_decides_about_new_points():
     assert model.n_features_in_ == X.shape[1]
 
 
+def test_no_classifier_scales_unasked_and_units_are_warned_of():
+    some = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
+    for Classifier, y in ((PairClassifier, MARKS), (MetricClassifier, some)):
+        for points in (POINTS, POINTS / np.linalg.norm(POINTS, axis=1, keepdims=True)):
+            learner = Classifier().fit(points, y).estimator_
+            np.testing.assert_array_equal(
+                learner.transform(points), MeanMetric().fit(points, y).transform(points)
+            )
+        with pytest.warns(UserWarning, match="will dominate the metric. Scale the features"):
+            Classifier().fit(WINE[TRAIN], y)
+
+
+def test_masked_entries_are_refused():
+    """The steps of a pipeline would take what is under the mask."""
+    some = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
+    masked = np.ma.masked_greater(POINTS, 2.0)
+    pairs = PairClassifier(GMML(), cv=2).fit(POINTS, marks=MARKS)
+    classes = MetricClassifier(GMML()).fit(POINTS, some)
+    for ask in (
+        lambda: PairClassifier().fit(masked, marks=MARKS),
+        lambda: MetricClassifier().fit(masked, some),
+        lambda: pairs.predict([[0, 1]], masked),
+        lambda: pairs.predict(np.ma.masked_greater(POINTS[PAIRS], 2.0)),
+        lambda: classes.predict(masked),
+        lambda: query_pairs(pairs, masked),
+    ):
+        with pytest.raises(ValueError, match="masked entries"):
+            ask()
+
+
 def test_from_classes_alone_class_probabilities_decide():
     some = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
     model = PairClassifier(FAST).fit(POINTS, some)

@@ -264,6 +264,22 @@ def test_a_table_holds_all_of_it(rows, part, tmp_path):
     assert Marks.from_frame(pd.read_csv(tmp_path / "marks.csv"), rows=rows) == some
 
 
+def test_names_that_are_numbers_are_not_taken_for_row_numbers(tmp_path):
+    """By name and by number, a table of marks means the rows that it was made for."""
+    X = pd.DataFrame({"x": range(5)}, index=[4, 3, 2, 1, 0])
+    marks = Marks([[4, 3], [0, 1]], [1, 0], triplets=[[4, 3, 0]], rows=X)
+    marks.to_frame().to_csv(tmp_path / "marks.csv", index=False)
+    table = pd.read_csv(tmp_path / "marks.csv")
+    assert Marks.from_frame(table, rows=X) == marks
+    by_number = Marks.from_frame(table, rows=5)
+    assert by_number.pairs.tolist() == marks.pairs.tolist() == [[0, 1], [3, 4]]
+    assert by_number.triplets.tolist() == [[0, 1, 4]]
+    for order in (X, X[::-1]):
+        np.testing.assert_array_equal(
+            Marks.from_frame(table, rows=order).align(X, 5).pairs, marks.pairs
+        )
+
+
 BINS = pd.cut([1.0, 2.0, 3.0, 4.0], range(5))
 LONG = 2**64
 

@@ -100,7 +100,7 @@ def test_what_is_no_linear_map_is_refused():
         ({"n_components": 7, "X": X}, "at least 1 and at most 6"),
         ({"n_components": 0, "X": X}, "at least 1 and at most 6"),
         ({"n_components": 2, "X": X[:1]}, "minimum of 2 is required"),
-        ({"n_components": 2, "X": X[:, :5]}, "X has 5 features, but the model was fitted on 6"),
+        ({"n_components": 2, "X": X[:, :5]}, "X has 5 features, but .* expecting 6"),
         ({"n_components": 2, "X": np.full_like(X, np.nan)}, "contains NaN"),
         ({"dtype": "int8"}, "dtype must be float32 or float64"),
     ],

@@ -14,19 +14,17 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import LabelEncoder, StandardScaler
+from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .._marks import Marks, plain, read_classes
-from .._mean import MeanMetric
 from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
 from .._utils._validation import as_numbers, check_choice
-from ._models import check_learner, fit_model, from_device, transformed
+from ._models import check_learner, fit_model, from_device, or_default, transformed
 from ._rules import RULES, class_probabilities, fit_rules
 
 # The learner checks the entries of X.
@@ -52,8 +50,8 @@ class MetricClassifier(
     estimator : estimator, optional
         Learner of a metric, such as :class:`seraph.SERAPH`, or a pipeline that ends in one.
         It is cloned, and gets the classes as 0, 1, ... and -1 for the unlabeled rows. None means
-        ``make_pipeline(StandardScaler(), MeanMetric())``; pass ``MeanMetric()`` for features that
-        are scaled already, such as pixels and embeddings.
+        ``MeanMetric()``, for features that are scaled already: pixels, embeddings, and what a
+        TablePreparer returns. For others, pass ``make_pipeline(StandardScaler(), MeanMetric())``.
     rule : {"mean", "vote", "linear", "nearest"}, default="mean"
         Classifier in the learned space. "vote": each labeled row votes for its class, with the
         weight ``exp(-d**2 / width_)``; the width maximizes the leave-one-out likelihood. "linear":
@@ -73,8 +71,10 @@ class MetricClassifier(
         Mean of all rows in the learned space, and root of their mean variance there.
     width_ : float
         Width of the vote.
-    coef_, intercept_ : ndarray of shapes (n_classes, n_dimensions) and (n_classes,), or None
-        The linear rule; None with the rules "vote" and "nearest".
+    linear_coef_, linear_intercept_ : ndarray of shapes (n_classes, n_dimensions) and (n_classes,)
+        The linear rule; None with the rules "vote" and "nearest". Its coefficients are those of
+        the learned space, not of the features, so they are not called ``coef_``, by which other
+        tools rank features.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -84,10 +84,12 @@ class MetricClassifier(
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_wine
-    >>> from seraph import MetricClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from seraph import MeanMetric, MetricClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> y[np.arange(len(y)) % 6 > 0] = -1  # 30 labels, 148 unlabeled rows
-    >>> classifier = MetricClassifier().fit(X, y)
+    >>> classifier = MetricClassifier(make_pipeline(StandardScaler(), MeanMetric())).fit(X, y)
     >>> classifier.predict(X[[1, 80, -2]])
     array([0, 1, 2])
     >>> bool(classifier.predict_proba(X[[1]])[0, 0] > 0.8)
@@ -127,7 +129,7 @@ class MetricClassifier(
                 "labeled rows decide about the others."
             )
         X = from_device(X)
-        estimator = self._learner()
+        estimator = or_default(self.estimator)
         check_learner(estimator)
         if get_tags(estimator).regressor_tags is not None:
             raise ValueError(
@@ -233,14 +235,9 @@ class MetricClassifier(
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(predicted[known] == labels[known], weights=weights))
 
-    def _learner(self) -> Any:
-        if self.estimator is None:
-            return make_pipeline(StandardScaler(), MeanMetric())
-        return self.estimator
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = get_tags(self._learner()).input_tags.pairwise
+        tags.input_tags.pairwise = get_tags(or_default(self.estimator)).input_tags.pairwise
         return tags
 
 

@@ -11,10 +11,20 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
 
 from .._marks import Marks, aligned_marks
+from .._mean import MeanMetric
 from .._points import is_tensor, to_memory
 from .._utils._directions import check_directions
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, shown
+from .._utils._validation import as_numbers, check_unmasked, shown
+
+
+def or_default(estimator: Any) -> Any:
+    """Return the learner that a classifier was given, or else the default.
+
+    Nothing in seraph scales points unasked. Of columns in different units, a fit warns; but
+    embeddings that are scaled column by column get worse, and nobody would know.
+    """
+    return MeanMetric() if estimator is None else estimator
 
 
 def check_learner(estimator: Any) -> None:
@@ -27,7 +37,11 @@ def check_learner(estimator: Any) -> None:
 
 
 def from_device(X: Any) -> Any:
-    """Copy a tensor to an ndarray, for the steps of a pipeline; return the rest as it is."""
+    """Copy a tensor to an ndarray, for the steps of a pipeline; return the rest as it is.
+
+    Masked entries are refused, because the steps would drop the mask.
+    """
+    check_unmasked(X)
     return to_memory(X) if is_tensor(X) else X
 
 

@@ -13,7 +13,6 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from .._learner import check_pairs
 from .._marks import Marks, PairLabels, Rows
-from .._mean import MeanMetric
 from .._utils._directions import check_directions
 from .._utils._public import publish
 from .._utils._typing import Array
@@ -28,7 +27,7 @@ from ..metrics._pairs import pairs_to_score, score_of_classes, score_of_distance
 from ._classifier import MetricClassifier
 from ._folds import order_by_name
 from ._held_out import measure_held_out, pair_features
-from ._models import check_learner, fit_model, from_device, transformed
+from ._models import check_learner, fit_model, from_device, or_default, transformed
 from ._threshold import (
     STRATEGIES,
     WITH_TARGET,
@@ -56,9 +55,10 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator, optional
-        Learner of a metric, or a pipeline that ends in one, such as
-        ``make_pipeline(StandardScaler(), SERAPH())``. It is cloned. None means ``MeanMetric()``.
-        A :class:`seraph.MetricClassifier` is taken as it is, where classes are known.
+        Learner of a metric, such as :class:`seraph.SERAPH`, or a pipeline that ends in one. It is
+        cloned. None means ``MeanMetric()``, for features that are scaled already; for others, pass
+        ``make_pipeline(StandardScaler(), MeanMetric())``. A :class:`seraph.MetricClassifier` is
+        taken as it is, where classes are known.
     strategy : str, default="accuracy"
         What the threshold is chosen for. "accuracy": most pairs decided correctly.
         "equal_error_rate": as large a share of the similar pairs rejected as of the dissimilar
@@ -162,7 +162,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         labels = PairLabels.of(X, _num_samples(X), y, marks)
         if isinstance(y, Marks):
             y, marks = None, y
-        blank = self._learner()
+        blank = or_default(self.estimator)
         if not get_tags(blank).input_tags.pairwise:
             X, y, marks, labels = _in_order_of_names(X, y, marks, labels)
         if y is not None and marks is None and not isinstance(blank, MetricClassifier):
@@ -289,16 +289,13 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             return score_of_classes(self.estimator_.predict_proba(X), labels)
         return score_of_distances(transformed(self.estimator_, X), labels)
 
-    def _learner(self) -> Any:
-        return MeanMetric() if self.estimator is None else self.estimator
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = get_tags(self._learner()).input_tags.pairwise
+        tags.input_tags.pairwise = get_tags(or_default(self.estimator)).input_tags.pairwise
         return tags
 
     def _check_parameters(self) -> None:
-        check_learner(self._learner())
+        check_learner(or_default(self.estimator))
         check_choice("strategy", self.strategy, STRATEGIES)
         if (self.target is not None) != (self.strategy in WITH_TARGET):
             verb = "needs a" if self.strategy in WITH_TARGET else "takes no"

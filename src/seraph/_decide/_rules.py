@@ -56,8 +56,8 @@ def fit_rules(Z: Array, known: Array, codes: Array, rule: str) -> dict[str, Any]
         "center_": center,
         "scale_": scale,
         "width_": _width(away, known, codes),
-        "coef_": coef,
-        "intercept_": intercept,
+        "linear_coef_": coef,
+        "linear_intercept_": intercept,
     }
 
 
@@ -71,7 +71,7 @@ def class_probabilities(model: Any, Z: Array) -> Array:
 
 
 def _linear(model: Any, away: Array) -> Array:
-    return np.asarray(softmax(away @ model.coef_.T + model.intercept_, axis=1))
+    return np.asarray(softmax(away @ model.linear_coef_.T + model.linear_intercept_, axis=1))
 
 
 def _votes(model: Any, away: Array) -> Array:

@@ -275,15 +275,16 @@ class Marks:
     def to_frame(self) -> pd.DataFrame:
         """Return the marks as a table, as ``seraph fit --pairs`` reads it.
 
-        It has columns i and j, names or numbers of rows, and similar; weight if weights differ
-        from 1; and than if there are triplets, "i is nearer to j than to than".
+        It has columns i and j, numbers of rows, and similar; weight if weights differ from 1; than
+        if there are triplets, "i is nearer to j than to than"; and id_i, id_j and id_than if rows
+        have names, which then decide.
 
         Examples
         --------
         >>> from seraph import Marks
         >>> Marks([["b", "a"]], [True], rows=["a", "b"]).to_frame()
-           i  j  similar
-        0  a  b        1
+           i  j  similar id_i id_j
+        0  0  1        1    a    b
         """
         return marks_table(self, self._rows)
 
@@ -296,7 +297,8 @@ class Marks:
         frame : DataFrame or mapping of columns
             Columns i and j, and similar: 1 or 0, +1 or -1, true or false, yes or no, or from 0
             to 1; empty if the pair has not been answered. Columns id_i and id_j come before i
-            and j if `rows` has names. There may be columns weight and than; others are ignored.
+            and j if `rows` has names. There may be columns weight and than (or id_than); others
+            are ignored.
         rows : int, array-like of names, or table
             Which table the marks are about.
 

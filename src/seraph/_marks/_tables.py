@@ -12,7 +12,7 @@ from .._utils._typing import Array
 from .._utils._unknown import is_unknown
 from .._utils._validation import shown
 from ..tables._words import read_answer
-from ._columns import as_column, objects
+from ._columns import as_column, objects, plain
 from ._rows import Rows
 
 if TYPE_CHECKING:
@@ -37,23 +37,22 @@ def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
     import pandas as pd
 
     sure = np.all((marks.labels == 0.0) | (marks.labels == 1.0))
-    columns = {
-        "i": rows.name_rows(marks.pairs[:, 0]),
-        "j": rows.name_rows(marks.pairs[:, 1]),
-        "similar": marks.labels.astype(int) if sure else marks.labels,
-    }
+    frame = pd.DataFrame(marks.pairs, columns=["i", "j"])
+    frame["similar"] = marks.labels.astype(int) if sure else marks.labels
     if np.any(marks.weights != 1.0):
-        columns["weight"] = marks.weights
-    frame = pd.DataFrame(columns)
-    if len(marks.triplets) == 0:
-        return frame
-    sides = zip(("i", "j", "than"), marks.triplets.T, strict=True)
-    compared = pd.DataFrame({name: rows.name_rows(column) for name, column in sides})
-    if compared["than"].dtype.kind in "iu":  # with cells that are missing, it would become floats
-        compared["than"] = compared["than"].convert_dtypes()
-    if len(frame) == 0:
-        return compared.assign(similar=None)[["i", "j", "similar", "than"]]
-    return pd.concat([frame.astype({"similar": object}), compared], ignore_index=True)
+        frame["weight"] = marks.weights
+    if len(marks.triplets):
+        compared = pd.DataFrame(marks.triplets, columns=["i", "j", "than"])
+        compared = compared.astype({"than": "Int64"})  # with floats, long names would be rounded
+        parts = [frame.astype({"similar": object}), compared.assign(similar=None)]
+        frame = pd.concat(parts if len(frame) else parts[1:], ignore_index=True)
+    if rows.names is not None:  # row numbers alone would mean other rows of a shuffled table
+        for end in [end for end in ("i", "j", "than") if end in frame]:
+            given = frame[end].notna().to_numpy()
+            names = np.full(len(frame), None, dtype=object)
+            names[given] = rows.names[frame[end][given].to_numpy(dtype=np.intp)]
+            frame[f"id_{end}"] = plain(names)
+    return frame
 
 
 def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
@@ -65,7 +64,8 @@ def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
             f"got {shown(frame)}."
         )
     known = set(frame if names is None else names)
-    first, second = ("id_i", "id_j") if by_name and {"id_i", "id_j"} <= known else ("i", "j")
+    go_by_id = by_name and {"id_i", "id_j"} <= known
+    first, second, third = ("id_i", "id_j", "id_than") if go_by_id else ("i", "j", "than")
     for name in (first, second, "similar"):
         if name not in known:
             raise ValueError(
@@ -74,12 +74,12 @@ def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
             )
     cells = {
         name: _column(frame, name)
-        for name in (first, second, "similar", "weight", "than")
+        for name in (first, second, "similar", "weight", third)
         if name in known
     }
     pairs = np.column_stack([cells[first], cells[second]])
     labels = objects([_read_answer(value) for value in cells["similar"]])
-    than = cells.get("than", np.full(len(pairs), None))
+    than = cells.get(third, np.full(len(pairs), None))
     compared = ~is_unknown(than)
     return {
         "pairs": pairs[~compared],

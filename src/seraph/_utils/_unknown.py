@@ -29,15 +29,19 @@ def is_unknown(values: Array) -> Array:
     return np.array(unknown, dtype=bool)
 
 
-def has_lost_minus_one(labels: Array) -> bool:
-    """Say whether labels of an unsigned type contain what -1 becomes in it.
+def warn_of_lost_signs(labels: Array, name: str) -> None:
+    """Warn if labels of an unsigned type contain what -1 becomes in it.
 
     Examples
     --------
-    >>> has_lost_minus_one(np.array([0, 255], dtype=np.uint8))
-    True
+    >>> warn_of_lost_signs(np.array([0, 1], dtype=np.uint8), "y")
     """
-    return labels.dtype.kind == "u" and bool(np.any(labels == np.iinfo(labels.dtype).max))
+    if labels.dtype.kind == "u" and np.any(labels == (top := np.iinfo(labels.dtype).max)):
+        warn(
+            f"{name} is of type {labels.dtype}, in which -1 becomes {top}: {top} counts as a "
+            f"class. If it means unlabeled, write {name} = {name}.astype(int), and then "
+            f"{name}[{name} == {top}] = -1."
+        )
 
 
 def warn_of_signs(labels: Array, known: Array) -> None:

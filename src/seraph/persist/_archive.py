@@ -27,7 +27,7 @@ _SHAPES = {
     "points_": ("rows", "coordinates"),
     "codes_": ("rows",),
     "center_": ("coordinates",),
-    "intercept_": ("classes",),
+    "linear_intercept_": ("classes",),
 }
 
 

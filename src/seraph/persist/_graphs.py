@@ -123,7 +123,7 @@ def sharpen(graph: Any, power: float) -> None:
 
 def _odds(op: Make, model: Any, Z: Any) -> Any:
     """Write the linear rule."""
-    scores = op("Add", op("MatMul", Z, model.coef_.T.copy()), model.intercept_)
+    scores = op("Add", op("MatMul", Z, model.linear_coef_.T.copy()), model.linear_intercept_)
     return op("Softmax", scores, axis=1)
 
 

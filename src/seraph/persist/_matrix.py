@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import Normalizer, StandardScaler, normalize
 from sklearn.utils import _safe_indexing, check_array
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, validate_data
 
 from .._learner import MahalanobisLearner
 from .._utils._directions import needs_unit_length
@@ -224,11 +224,7 @@ def _keep_leading(parts: list[Any], n_components: int, X: ArrayLike | None, mode
     with as_numbers("X", X):
         rows = _safe_indexing(X, spaced(_num_samples(X), _ROWS))
         points = check_array(rows, dtype=np.float64, ensure_min_samples=2, input_name="X")
-    if points.shape[1] != model.n_features_in_:
-        raise ValueError(
-            f"X has {points.shape[1]} features, but the model was fitted on "
-            f"{model.n_features_in_}: pass vectors like those."
-        )
+    validate_data(model, X, reset=False, skip_check_array=True)  # its columns, and their names
     Z = normalize(points) if needs_unit_length(model) else points
     for part in parts:
         Z = Z @ part
