@@ -74,7 +74,9 @@ def test_a_corrected_answer_is_not_asked_a_third_time(tmp_path, records):
     with session(path, PERSON, records=records) as opened:
         answer_truly(opened, PERSON, 30)
         assert opened.state()["learning"]["doubts"] == []
-        i, j = next(answer.rows for answer in opened.file.answers if answer.value)
+        found = records.finder.find(*records.answers(opened.file.answers)).pairs.tolist()
+        answered = [list(answer.rows) for answer in opened.file.answers if answer.value]
+        i, j = next(pair for pair in found if pair in answered)  # the surest
     text = path.read_text()
     path.write_text(text.replace(f"\n{i},{j},1,", f"\n{i},{j},0,"))  # a slip
     with session(path, PERSON, records=records) as opened:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import entr, expit
 
-from seraph.records._line import Curves, Line, outcome
-from seraph.records._model import GAMMA
+from seraph.records._line import GAMMA, Curves, Line, outcome
 from tests.helpers.quick import few
 
 
@@ -48,10 +47,29 @@ def test_the_line_is_the_lowest_that_reaches_the_precision():
         assert value == pytest.approx(share, abs=0.02)
 
 
-def test_by_default_pairs_are_accepted_that_are_likelier_the_same():
-    _, line = drawn(*answered(), CANDIDATES)
-    accepted = line.probability(CANDIDATES) >= 0.5
-    np.testing.assert_array_equal(line.margin <= CANDIDATES, accepted)
+@pytest.mark.parametrize("slope", [0.3, 1.0, 5.0])
+def test_by_default_the_line_has_the_best_expected_f1(slope):
+    """An oracle tries all lines. The best probability is half the best F1."""
+    margins = np.random.default_rng(0).uniform(-12.0, 3.0, 200)
+    same = np.random.default_rng(1).random(200) < expit(slope * (margins + 1.0))
+    _, line = drawn(margins[np.newaxis], same, CANDIDATES)
+    p = np.sort(line.probability(CANDIDATES))[::-1]
+    f1 = [2.0 * p[:t].sum() / (t + p.sum()) for t in range(1, len(p) + 1)]
+    assert (line.margin <= CANDIDATES).sum() == 1 + np.argmax(f1)
+    assert line.threshold == pytest.approx(max(f1) / 2.0, abs=0.02)
+
+
+def test_weak_evidence_does_not_leave_nearly_everything_out():
+    """Seven pairs in a hundred are the same, and few are likelier the same than different."""
+    rng = np.random.default_rng(0)
+    margins = rng.normal(size=20_000)
+    true = rng.random(20_000) < expit(1.2 * margins - 3.0)
+    asked = np.argsort(-margins + rng.normal(size=20_000))[:100]
+    curves, line = drawn(margins[np.newaxis, asked], true[asked], margins)
+    (_, low, high), recall = predicted(curves, line, margins)
+    assert true[margins >= line.margin].sum() > 0.1 * true.sum()
+    assert low <= true[margins >= line.margin].mean() <= high
+    assert recall[2] - recall[1] > 0.3
 
 
 def test_each_target_draws_its_own_line():

@@ -2,64 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import logging
 
 import numpy as np
 from scipy import sparse
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 
 from ._columns import Array
 
-_TERMS: dict[str, dict[str, Any]] = {
-    "letters": {"analyzer": "char_wb", "ngram_range": (3, 3)},
-    "words": {"token_pattern": r"\w+"},
-}
-_BUCKETS = 2**20
+_log = logging.getLogger(__name__)
+
 # Products per row that a search may take, so that its time grows linearly with the rows: with
 # more, the most frequent terms are left out, which say least. On Abt-Buy, DBLP-ACM and Chicago,
-# 99.9, 100 and 96.0 % of the true pairs were neighbors; with 20,000: 100, 100 and 94.6 %.
-_PRODUCTS = 6_000
-_AT_ONCE = 4_000_000  # products, to save memory
+# 99.9, 100 and 96.0 % of the true pairs were neighbors; with 20,000: 100, 100 and 94.6 %, and with
+# 1,500: 99.7, 100 and 96.6 %. Many rows have fewer, as all their products together count.
+_PRODUCTS, _FEWEST, _ALL_PRODUCTS = 6_000, 1_500, 3e8
+_AT_ONCE = 1_000_000  # products, that fit the cache of a processor
+_BLOCKS = 5  # for each neighbor
 
 
-def term_vectors(texts: Array, unit: str) -> sparse.csr_matrix:
-    """Return TF-IDF vectors of length 1 of letter triples ("letters") or of words ("words").
-
-    Examples
-    --------
-    >>> A = term_vectors(np.array(["a b", "a c", ""], dtype=object), "words")
-    >>> [[round(float(cosine), 2) for cosine in row] for row in (A @ A.T).toarray()]
-    [[1.0, 0.34, 0.0], [0.34, 1.0, 0.0], [0.0, 0.0, 0.0]]
-    """
-    distinct, which = np.unique(texts, return_inverse=True)
-    vectorizer = HashingVectorizer(
-        **_TERMS[unit],
-        n_features=_BUCKETS,
-        norm=None,
-        alternate_sign=False,
-        strip_accents="unicode",
-        dtype=np.float32,
-    )
-    counts = vectorizer.transform(distinct)
-    seen, terms = np.unique(counts.indices, return_inverse=True)
-    counts = sparse.csr_matrix(
-        (counts.data, terms.astype(np.int32), counts.indptr),
-        shape=(len(distinct), max(len(seen), 1)),
-    )
-    filled = which[texts != ""]
-    weigh = TfidfTransformer(sublinear_tf=True)
-    weigh.fit(counts[filled] if len(filled) else counts)
-    vectors: sparse.csr_matrix = weigh.transform(counts)[which].astype(np.float32)
-    return vectors
-
-
-def rarest_terms(V: sparse.csr_matrix, products: int = _PRODUCTS) -> sparse.csr_matrix:
+def rarest_terms(V: sparse.csr_matrix, products: int | None = None) -> sparse.csr_matrix:
     """Leave out the most frequent terms: a search takes up to `products` products per row."""
+    n = V.shape[0]
+    if products is None:
+        products = int(np.clip(_ALL_PRODUCTS / n, _FEWEST, _PRODUCTS))
     frequency = np.bincount(V.indices, minlength=V.shape[1]).astype(np.float64)
     order = np.argsort(frequency, kind="stable")
-    spent = np.cumsum(frequency[order] ** 2)
-    kept = order[spent <= products * V.shape[0]]
+    kept = order[np.cumsum(frequency[order] ** 2) <= products * n]
     return V if len(kept) == V.shape[1] else V[:, np.sort(kept)]
 
 
@@ -85,7 +53,8 @@ def neighbor_pairs(
         there = _nearest(V, rows[rows < n_first], V[n_first:], k, n_first, at_once)
         back = _nearest(V, rows[rows >= n_first], V[:n_first], k, 0, at_once)
         pairs = np.concatenate([there, back])
-    return np.unique(np.sort(pairs, axis=1), axis=0)
+    keys = np.unique(pairs.min(axis=1) * n + pairs.max(axis=1))
+    return np.column_stack(np.divmod(keys, n))
 
 
 def _nearest(
@@ -99,17 +68,35 @@ def _nearest(
     cuts = np.flatnonzero(np.diff(load // at_once)) + 1
     pairs = [np.empty((0, 2), dtype=np.intp)]
     for part in np.split(rows, cuts):
-        pairs += _largest(V[part] @ others, part, k, at)
+        _log.info("neighbors of record %s of %s", f"{part.max(initial=0):,}", f"{V.shape[0]:,}")
+        pairs.append(_largest(V[part] @ others, part, k, at))
     return np.concatenate(pairs)
 
 
-def _largest(products: sparse.csr_matrix, rows: Array, k: int, at: int) -> Iterator[Array]:
-    """Yield, for each row, its pairs with the `k` others of the largest positive products."""
-    for row, start, end in zip(rows, products.indptr, products.indptr[1:], strict=False):
-        indices, values = products.indices[start:end] + at, products.data[start:end]
-        values = np.where(indices == row, 0.0, values)
-        least = np.partition(values, -k)[-k] if len(values) > k else 0.0
-        near = np.flatnonzero((values >= least) & (values > 0.0))
-        # Ties are broken by the number of the row, so that the order of a sum decides nothing.
-        near = near[np.lexsort([indices[near], -values[near]])][:k]
-        yield np.column_stack([np.full(len(near), row), indices[near]])
+def _largest(products: sparse.csr_matrix, rows: Array, k: int, at: int) -> Array:
+    """Pair each row with the `k` others of the largest products, which are positive.
+
+    Few of them need to be sorted: if the products of a row are cut into blocks, at least k + 1 of
+    them are no smaller than the (k + 1)-th largest maximum of a block. One is the row itself.
+    """
+    lengths, starts = np.diff(products.indptr), products.indptr[:-1].astype(np.intp)
+    least, n_blocks = np.zeros(len(rows), dtype=products.dtype), _BLOCKS * (k + 1)
+    long = np.flatnonzero(lengths > n_blocks)
+    if len(long):
+        cuts = (
+            starts[long, np.newaxis]
+            + lengths[long, np.newaxis] * np.arange(n_blocks + 1) // n_blocks
+        )
+        values = np.append(products.data, products.dtype.type(0))
+        maxima = np.maximum.reduceat(values, cuts.ravel()).reshape(cuts.shape)[:, :-1]
+        least[long] = np.partition(maxima, -k - 1, axis=1)[:, -k - 1]
+    kept = np.flatnonzero(products.data >= np.repeat(least, lengths))
+    row = np.searchsorted(starts, kept, side="right") - 1
+    column, value = products.indices[kept] + at, products.data[kept]
+    other = column != rows[row]
+    row, column, value = row[other], column[other], value[other]
+    # Ties are broken by the number of the row, so that the order of a sum decides nothing.
+    order = np.lexsort([column, -value, row])
+    row, column = row[order], column[order]
+    first = np.arange(len(row)) - np.searchsorted(row, row) < k
+    return np.column_stack([rows[row[first]], column[first]])

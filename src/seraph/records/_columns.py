@@ -59,11 +59,12 @@ def texts_of(values: Array) -> Array:
     (['2601', ''], ['a b'])
     """
     cells = values.astype("datetime64[D]") if values.dtype.kind == "M" else values
+    different, which = distinct(cells)
     texts = [
         "" if is_missing(cell, unknown=True) else " ".join(cell_text(cell).lower().split())
-        for cell in cells.tolist()
+        for cell in different.tolist()
     ]
-    return np.array(texts, dtype=object)
+    return np.array([*texts, ""], dtype=object)[which]
 
 
 def numbers_of(values: Array) -> Array | None:
@@ -82,3 +83,18 @@ def numbers_of(values: Array) -> Array | None:
         return None if np.isnat(values).all() else np.where(np.isnat(values), np.nan, days)
     numbers = read_numbers(values)
     return None if numbers is None or np.isnan(numbers).all() or is_code(numbers) else numbers
+
+
+def distinct(cells: Array) -> tuple[Array, Array]:
+    """Return the distinct cells, and which of them each cell is; -1 where there is none.
+
+    Examples
+    --------
+    >>> different, which = distinct(np.array(["b", "a", None, "b"], dtype=object))
+    >>> different.tolist(), which.tolist()
+    (['b', 'a'], [0, 1, -1, 0])
+    """
+    import pandas as pd
+
+    which, different = pd.factorize(cells)  # by hashes: nothing is sorted
+    return np.asarray(different), which

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import ArrayLike
 from scipy.special import expit
 from scipy.stats import mannwhitneyu
@@ -17,21 +18,26 @@ from .. import Marks
 from ._answers import Answers
 from ._candidates import neighbor_pairs, rarest_terms
 from ._columns import Array, as_frame
-from ._groups import best_partners, grouped, pairs_within
+from ._groups import best_partners, components, grouped, pairs_within
 from ._line import Curves, Line, Outcome, outcome
-from ._model import PairModel, sampled
+from ._model import PairModel, Stack
 from ._questions import open_questions, spread_evenly, without_repeats
 from ._result import Duplicates
 from ._similarities import Similarities
 
-_FOLDS = 10
-_PAIRS_AT_ONCE = 200_000
+_FOLDS = 5
+_UNLABELED = 2000  # candidates without an answer that the calibration sees
+_AT_ONCE = 200_000  # pairs, to save memory
+# Neighbors of each record to look at first, for as many pairs.
+_NEIGHBORS, _PAIRS = (3, 10), 500_000
 # A group may have more records than neighbors are looked at. Where half the neighbors of a record
 # or more are accepted, twice as many are looked at, up to this number.
 _MOST_NEIGHBORS = 320
 # Answers as a whole are doubtful if the similar pairs are less similar than the others, by a test
-# at this level, or if at least this share looks wrong.
-_CHANCE, _MANY = 0.01, 0.15
+# at this level, or if at least this share looks wrong, or this share may be.
+_CHANCE, _MANY, _PERHAPS = 0.01, 0.15, 0.25
+# A range of F1 that is wider than this says little.
+_WIDE = 0.35
 
 
 class DuplicateFinder(BaseEstimator):
@@ -45,9 +51,9 @@ class DuplicateFinder(BaseEstimator):
 
     Parameters
     ----------
-    n_neighbors : int, default=10
-        Neighbors of each record to look at first. ``find`` looks at more of them where all are
-        the same.
+    n_neighbors : int, optional
+        Neighbors of each record to look at first: 10 by default, and fewer above 50,000 records,
+        down to 3. ``find`` looks at more of them where half of them are the same.
     text : collection of str, default=()
         Columns to compare letter by letter, although they hold numbers.
     random_state : int, RandomState instance or None, default=None
@@ -73,7 +79,7 @@ class DuplicateFinder(BaseEstimator):
 
     def __init__(
         self,
-        n_neighbors: int = 10,
+        n_neighbors: int | None = None,
         *,
         text: Collection[str] = (),
         random_state: int | np.random.RandomState | None = None,
@@ -97,7 +103,8 @@ class DuplicateFinder(BaseEstimator):
         DuplicateFinder
             The finder.
         """
-        check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
+        if self.n_neighbors is not None:
+            check_scalar(self.n_neighbors, "n_neighbors", Integral, min_val=1)
         if isinstance(self.text, str):
             raise ValueError(f"text must be a list of names of columns; got {self.text!r}.")
         n_first, records = len(as_frame(X)), as_frame(X, other)
@@ -113,14 +120,15 @@ class DuplicateFinder(BaseEstimator):
                 "from the numbers with MeanMetric."
             )
         searched = rarest_terms(similarities.vectors)
-        pairs = neighbor_pairs(searched, np.arange(n), self.n_neighbors, n_first)
+        k = self.n_neighbors or int(np.clip(_PAIRS / n, *_NEIGHBORS))
+        pairs = neighbor_pairs(searched, np.arange(n), k, n_first)
         if similarities.n_columns == 0 or n < 3 or len(pairs) == 0:
             raise ValueError(
                 f"{n} records with {similarities.n_columns} columns that differ, and {len(pairs)} "
                 "pairs that have anything in common: there is nothing to compare."
             )
         similarities.compete(pairs)
-        self.n_, self.n_all_, self.links_ = n_first, n, other is not None
+        self.n_, self.n_all_, self.links_, self.k_ = n_first, n, other is not None, k
         self.searched_, self.similarities_ = searched, similarities
         self.pairs_, self.features_ = pairs, similarities(pairs)
         self.prior_ = PairModel.prior(self.features_, similarities.usual)
@@ -167,13 +175,13 @@ class DuplicateFinder(BaseEstimator):
         known = None if pairs is None else self._answers(pairs, answers)
         asked = np.empty((0, 2), dtype=np.intp) if known is None else known.pairs
         seed = check_random_state(self.random_state).randint(2**31)
-        rng = np.random.default_rng([seed, len(asked)])
+        rng = default_rng([seed, len(asked)])
         free = np.flatnonzero(~self._among(self.pairs_, asked))
         if len(free) == 0:
             raise ValueError("All neighboring pairs are answered: there is nothing to ask.")
         if known is not None and min(known.same.sum(), (~known.same).sum()) >= 2:
             features = self.similarities_(known.pairs)
-            model = self.prior_.learned(features, known.same, self.features_)
+            model = self.prior_.learned(features, known.same)
             order = open_questions(expit(model.margins(self.features_[free])), n, rng)
         else:
             order = spread_evenly(self.prior_.margins(self.features_[free]), n, rng)
@@ -235,10 +243,16 @@ class DuplicateFinder(BaseEstimator):
                 f"{min(line.reachable, reached.new_precision[0]):.3f} is expected of the new "
                 "pairs. More answers may reach more."
             )
+        low, high = reached.f1[1:]
+        if not doubt and high - low > _WIDE:
+            notes.append(
+                f"These answers hardly tell what is the same: the expected F1 is {low:.2f} to "
+                f"{high:.2f}. Answer more pairs, or find fewer and surer ones with a precision."
+            )
         if doubt:
             reached = Outcome(*((value, 0.0, high) for value, _, high in reached))
-        of, share = np.array(self.similarities_.columns, dtype=object), np.abs(model.weights)
-        share /= share.sum() or 1.0
+        of = np.array(self.similarities_.columns, dtype=object)
+        share = model.shares(self.features_)
         order = np.lexsort([found[:, 1], found[:, 0], -p])
         return Duplicates(
             pairs=self._named(found[order]),
@@ -259,7 +273,7 @@ class DuplicateFinder(BaseEstimator):
         self,
         accepted: Array,
         margins: Array,
-        model: PairModel,
+        model: Stack,
         line: Line,
         labels: Marks,
         one_to_one: bool,
@@ -308,29 +322,30 @@ class DuplicateFinder(BaseEstimator):
         """Return which pairs are also among the others."""
         return np.isin(self._keys(pairs), self._keys(others))
 
-    def _margins(self, model: PairModel, pairs: Array) -> Array:
+    def _margins(self, model: Stack, pairs: Array) -> Array:
         """Return the margins of any pairs, in parts to save memory."""
-        parts = np.array_split(pairs, len(pairs) // _PAIRS_AT_ONCE + 1)
+        parts = np.array_split(pairs, len(pairs) // _AT_ONCE + 1)
         return np.concatenate([model.margins(self.similarities_(part)) for part in parts])
 
-    def _weigh(self, said: Answers) -> tuple[PairModel, Curves, Array]:
+    def _weigh(self, said: Answers) -> tuple[Stack, Curves, Array]:
         """Return the model, its calibration, and how likely each answered pair is the same."""
         features = self.similarities_(said.pairs)
-        model = self.prior_.learned(features, said.same, self.features_)
-        known = np.stack([model.margins(features), self._held_out(features, said.same)])
-        curves = Curves.given(known, said.same, model.margins(sampled(self.features_)))
+        model, known = Stack.learned(self.prior_, features, said.same, self._folds(said))
+        curves = Curves.given(known, said.same, model.margins(_sampled(self.features_)))
         return model, curves, np.where(said.confirmed, said.same, curves.truth().mean(axis=1))
 
-    def _held_out(self, features: Array, same: Array) -> Array:
-        """Return the cross-validated margins of the answered pairs."""
-        margins, fold = np.empty(len(same)), np.empty(len(same), dtype=np.intp)
-        shuffled = np.random.default_rng(0).permutation(len(same))
-        fold[shuffled[np.argsort(same[shuffled], kind="stable")]] = np.arange(len(same)) % _FOLDS
-        for number in np.unique(fold):
-            out = fold == number
-            model = self.prior_.learned(features[~out], same[~out], self.features_)
-            margins[out] = model.margins(features[out])
-        return margins
+    def _folds(self, said: Answers) -> Array:
+        """Return the fold of each answer; no record is in two folds."""
+        _, which = np.unique(
+            components(self.n_all_, said.pairs)[said.pairs[:, 0]], return_inverse=True
+        )
+        share = np.bincount(which, said.same) / np.bincount(which)
+        fold, shuffled = (
+            np.empty(len(share), dtype=np.intp),
+            default_rng(0).permutation(len(share)),
+        )
+        fold[shuffled[np.argsort(share[shuffled], kind="stable")]] = np.arange(len(share)) % _FOLDS
+        return fold[which]
 
     def _doubt(self, said: Answers, curves: Curves) -> str:
         """Say in words what makes the answers as a whole doubtful; "" if nothing does."""
@@ -340,20 +355,20 @@ class DuplicateFinder(BaseEstimator):
                 "The pairs that were called the same are less similar than those that were called "
                 "different. Were the two answers exchanged? Then nothing found here is right."
             )
-        n_wrong = curves.n_wrong()[0]
-        if n_wrong < _MANY * len(said.same):
+        n_wrong, _, most = curves.n_wrong()
+        if n_wrong < _MANY * len(said.same) and most < _PERHAPS * len(said.same):
             return ""
         return (
-            f"About {n_wrong:.0f} of {len(said.same)} answers look wrong: precision and recall "
-            "may be far lower than stated. Check the answers."
+            f"{n_wrong:.0f} to {most:.0f} of {len(said.same)} answers look wrong: precision and "
+            "recall may be far lower than stated. Check the answers."
         )
 
     def _lined(
-        self, model: PairModel, curves: Curves, precision: float | None
+        self, model: Stack, curves: Curves, precision: float | None
     ) -> tuple[Array, Array, Line]:
         """Return candidates, their margins and the line; look farther where groups are large."""
         candidates, margins = self.pairs_, model.margins(self.features_)
-        k = self.n_neighbors
+        k = self.k_
         while True:
             line = Line.draw(curves, margins, precision)
             counts = np.bincount(candidates[margins >= line.margin].ravel(), minlength=self.n_all_)
@@ -374,3 +389,10 @@ def _check_kinds(same: Array) -> None:
             f"Every answer so far is {kind!r} ({len(same)}): a decision needs pairs of both "
             "kinds. Answer more."
         )
+
+
+def _sampled(features: Array) -> Array:
+    """Return the features of some candidates, the same ones every time."""
+    if len(features) <= _UNLABELED:
+        return features
+    return features[default_rng(0).choice(len(features), _UNLABELED, replace=False)]

@@ -43,7 +43,7 @@ def grouped(
     >>> grouped(5, np.array([[0, 1], [1, 2], [2, 3]]), np.full(3, 0.9), 0.6, none, near)
     array([ 0,  0,  1,  1, -1])
     """
-    joined = _components(n, answers.pairs[answers.similar])
+    joined = components(n, answers.pairs[answers.similar])
     apart = answers.pairs[~answers.similar]
     first = np.arange(n)  # the first row of the group of each row
     parts = _connected(n, pairs, probability)
@@ -90,7 +90,7 @@ def best_partners(pairs: Array, probability: Array) -> Array:
     return kept
 
 
-def _components(n: int, pairs: Array) -> Array:
+def components(n: int, pairs: Array) -> Array:
     """Return the connected component of each of `n` rows."""
     i, j = pairs.T.astype(np.int32)
     graph = sparse.csr_matrix((np.ones(len(pairs)), (i, j)), shape=(n, n))
@@ -100,7 +100,7 @@ def _components(n: int, pairs: Array) -> Array:
 
 def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     """List the connected components of several rows; those that are too large are split."""
-    component = _components(n, pairs)
+    component = components(n, pairs)
     sizes = np.bincount(component)
     inside = sizes[component[pairs[:, 0]]] > _LARGEST
     least, most = probability[inside].min(initial=1.0), probability[inside].max(initial=0.0)

@@ -10,13 +10,13 @@ from numpy.random import default_rng
 from scipy.special import expit
 
 from ._columns import Array
-from ._model import GAMMA, entropy
 from ._result import Interval
 
 # Spread of the logarithm of the slope under its prior, a normal distribution around 0: margins
 # are logits already, so that a slope of 1 is expected. Chosen on four sets, see
 # benchmarks/RESULTS.md.
 _SPREAD = 0.5
+GAMMA = 0.2  # the strength of the entropy
 _SLOPES = np.geomspace(0.1, 500.0, 81)
 _PLACES, _BETWEEN = 81, 41  # of the curve's middle: over the whole range, and where kinds meet
 _BESIDE = 0.5  # standard deviations beyond the answers that the middle may lie
@@ -33,6 +33,7 @@ _ENDS = (1.0, 99.9)
 # pairs a fraction of the work.
 _KNOTS = 1024
 _FEW_KNOTS = 256  # for the entropy, of which one number for each curve is wanted
+_RAREST = 0.25  # least probability of a pair that is found without a wanted precision
 _NEARLY = 0.005  # of the best precision: where the wanted one is out of reach
 
 
@@ -45,7 +46,7 @@ class Curves:
     answer is "same" with probability :math:`\epsilon + (1 - 2 \epsilon) p(f)`. Without lapses a
     single wrong "same" far down would flatten all curves. With them a few answers far down hardly
     tell a lapse from a flat curve, by which many duplicates would be missed. There the unlabeled
-    pairs decide, as in :class:`PairModel`: with n answers, the posterior has the
+    pairs help to decide: SERAPH's principle, with n answers the posterior has the
     factor :math:`e^{-\gamma n \bar H}`, where :math:`\bar H` is the mean entropy that the curve
     leaves to them.
 
@@ -99,6 +100,14 @@ class Line:
 
     .. math:: \text{precision}(t) = \frac{\sum_{f_k \ge t} \bar p(f_k)}{\#\{f_k \ge t\}}.
 
+    Without a wanted precision, t is where the expected F1 is largest, the harmonic mean of
+    precision and recall: the mean over the curves p of
+
+    .. math:: F_1(t) = \frac{2 \sum_{f_k \ge t} p(f_k)}{\#\{f_k \ge t\} + \sum_k p(f_k)}.
+
+    Where the answers tell pairs apart, p(t) is close to 1/2. Where they hardly do, few pairs are
+    likelier the same than different, and p(t) is lower, but at least 1/4.
+
     Pairs are accepted from `margin`; `reachable` is the best expected precision of any line, and
     `heights` are the mean of the curves at the margins `knots`.
     """
@@ -112,16 +121,18 @@ class Line:
     def draw(cls, curves: Curves, margins: Array, precision: float | None = None) -> Line:
         """Draw the lowest line whose expected precision, over `margins`, is at least `precision`.
 
-        If none reaches it, that is the lowest line close to the best one. By default, pairs are
-        accepted that are likelier the same than different.
+        If none reaches it, that is the lowest line close to the best one. By default, the line
+        with the largest expected F1 is drawn.
         """
         ordered = np.sort(margins)[::-1]
         knots = np.linspace(ordered[-1], ordered[0], _KNOTS)
-        heights = curves.probability(knots).mean(axis=1)
+        by_curve = curves.probability(knots)
+        heights = by_curve.mean(axis=1)
         p = np.interp(ordered, knots, heights)
         expected = np.cumsum(p) / np.arange(1, len(p) + 1)
         if precision is None:
-            last = int(np.flatnonzero(p >= min(0.5, p[0]))[-1])
+            last = _best_f1(ordered, knots, by_curve) - 1
+            last = min(last, int(np.flatnonzero(p >= min(_RAREST, p[0]))[-1]))
         else:
             wanted = min(precision, expected.max() - _NEARLY)
             last = int(np.flatnonzero(expected >= wanted)[-1])
@@ -138,11 +149,22 @@ class Line:
         return float(self.probability(np.array(self.margin)))
 
 
+def _best_f1(ordered: Array, knots: Array, by_curve: Array) -> int:
+    """Return how many of the pairs, the largest margins first, have the best expected F1."""
+    nearest = np.rint(np.interp(ordered, knots, np.arange(len(knots)))).astype(np.intp)
+    counts = np.bincount(nearest, minlength=len(knots))[::-1]
+    taken = np.cumsum(counts)
+    right = np.cumsum(counts[:, np.newaxis] * by_curve[::-1], axis=0)
+    f1 = (2.0 * right / (taken[:, np.newaxis] + right[-1])).mean(axis=1)
+    return int(taken[np.argmax(f1)])
+
+
 class Outcome(NamedTuple):
     """What a decision is worth, as (value, low, high): of all pairs, and of those not answered."""
 
     precision: Interval
     recall: Interval
+    f1: Interval
     n_same: Interval
     new_precision: Interval
     new_recall: Interval
@@ -165,8 +187,9 @@ def outcome(curves: Curves, taken: Array, left: Array, kept: Array) -> Outcome:
 
     def ranges(n: int, bad: Array, lost: Array) -> list[Interval]:
         right = n - bad
-        shares = right / max(n, 1), right / np.maximum(right + lost, 1), right + lost
-        return [_interval(share) for share in shares]
+        recall = right / np.maximum(right + lost, 1)
+        f1 = 2.0 * right / np.maximum(n + right + lost, 1)
+        return [_interval(share) for share in (right / max(n, 1), recall, f1, right + lost)]
 
     new = ranges(len(taken), wrong, missed)
     return Outcome(
@@ -219,6 +242,14 @@ def _sampled_curves(margins: Array, same: Array, unlabeled: Array) -> tuple[Arra
     which, lapse, where = np.unravel_index(chosen, mass.shape)
     slopes = _SLOPES[which] / scale
     return -slopes * (scale * places[where] + center), slopes, _LAPSES[lapse]
+
+
+def entropy(logits: Array) -> Array:
+    """Return the entropy at logits f, with e = exp(-|f|): ln(1 + e) + |f| e / (1 + e)."""
+    size = np.abs(logits)
+    e = np.exp(-size)
+    h: Array = np.log1p(e) + size * e / (1.0 + e)
+    return h
 
 
 def _binned(values: Array, n_knots: int = _KNOTS) -> tuple[Array, Array]:

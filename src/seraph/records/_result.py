@@ -32,6 +32,9 @@ class Duplicates:
     precision, recall : tuple of (value, low, high)
         Expected share of the found pairs that are right, and of the right candidates that are
         found, with ranges of 95 %. Duplicates that are no candidates are not counted.
+    f1 : tuple of (value, low, high)
+        Expected harmonic mean of precision and recall. The wider its range, the less the answers
+        tell.
     n_candidates : int
         Number of pairs that were looked at.
     n_new : int
@@ -63,6 +66,7 @@ class Duplicates:
     ...     threshold=0.7,
     ...     precision=(0.97, 0.93, 0.99),
     ...     recall=(0.95, 0.90, 0.98),
+    ...     f1=(0.96, 0.92, 0.98),
     ...     n_candidates=3,
     ... )
     >>> found.n_groups
@@ -76,6 +80,7 @@ class Duplicates:
     threshold: float
     precision: Interval
     recall: Interval
+    f1: Interval
     n_candidates: int
     n_new: int = 0
     new_precision: Interval = (0.0, 0.0, 1.0)

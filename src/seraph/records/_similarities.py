@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from ._candidates import term_vectors
-from ._columns import Array, numbers_of, texts_of
+from ._columns import Array, distinct, numbers_of, texts_of
+from ._terms import term_vectors
+
+_log = logging.getLogger(__name__)
 
 WHOLE, RIVALS = "(whole record)", "(best match)"
 # Cells up to this median length are compared by edit distance, too: names, codes, streets.
@@ -50,13 +53,13 @@ class Similarities:
                 whole.append(cells)
                 ways += _of_text(cells)
             present = cells != "" if numbers is None else np.isfinite(numbers)
-            if len(np.unique(cells[present])) > 1:
+            if len(distinct(cells[present])[0]) > 1:
                 features += [(name, partial(_where_present, way, present), 1.0) for way in ways]
                 if not present.all():
                     features.append((name, partial(_missing, present), 0.0))
         self.n_columns = len({name for name, _, _ in features})
         self.vectors: Any = _whole_vectors(whole) if whole else None
-        features.append((WHOLE, partial(_cosine, self.vectors), 1.0))
+        features.append((WHOLE, partial(_cosine, self.vectors, np.arange(len(records))), 1.0))
         self._compare = [compare for _, compare, _ in features]
         self.columns = [*(name for name, _, _ in features), RIVALS, RIVALS]
         self.usual = np.array([*(usual for _, _, usual in features), _FIRST, _FIRST])
@@ -66,18 +69,19 @@ class Similarities:
         n = self.vectors.shape[0]
         score = np.tile(_in_parts(self._compare[-1], pairs), 2)
         rows, partners = pairs.ravel("F"), pairs[:, ::-1].ravel("F")
-        order = np.lexsort([partners, -score, rows])
-        rows, partners, score = rows[order], partners[order], score[order]
-        rank = np.arange(len(rows)) - np.searchsorted(rows, rows)
-        self._best, self._second, self._partner = np.zeros(n), np.zeros(n), np.full(n, -1)
-        self._best[rows[rank == 0]] = score[rank == 0]
-        self._second[rows[rank == 1]] = score[rank == 1]
-        self._partner[rows[rank == 0]] = partners[rank == 0]
+        self._best, self._second = np.zeros(n, np.float32), np.zeros(n, np.float32)
+        self._partner = np.full(n, n)
+        np.maximum.at(self._best, rows, score)
+        is_best = score == self._best[rows]
+        np.minimum.at(self._partner, rows[is_best], partners[is_best])
+        others = partners != self._partner[rows]
+        np.maximum.at(self._second, rows[others], score[others])
 
     def __call__(self, pairs: Array) -> Array:
         """Return the features of pairs, of shape (pairs, features)."""
         made = np.empty((len(pairs), len(self._compare) + 2), dtype=np.float32)
         for number, compare in enumerate(self._compare):
+            _log.info("similarities of %s pairs, %s", f"{len(pairs):,}", self.columns[number])
             made[:, number] = _in_parts(compare, pairs)
         i, j = pairs.T
         rivals = np.column_stack([self._rival(i, j), self._rival(j, i)])
@@ -98,12 +102,20 @@ def _whole_vectors(texts: Collection[Array]) -> sparse.csr_matrix:
 
 
 def _of_text(cells: Array) -> list[Compare]:
-    known = [cell for cell in cells.tolist() if cell] or [""]
-    features: list[Compare] = [partial(_cosine, term_vectors(cells, "letters"))]
-    if np.mean([len(cell.split()) for cell in known]) > _WORDS:
-        features.append(partial(_cosine, term_vectors(cells, "words")))
-    if np.median([len(cell) for cell in known]) <= _SHORT:
-        features.append(partial(_edits, cells))
+    different, which = distinct(cells)
+    times = np.bincount(which)
+    known = np.flatnonzero(different != "")
+    n_words = np.array([len(text.split()) for text in different.tolist()])
+    lengths = np.repeat([len(text) for text in different[known].tolist()], times[known])
+
+    def cosines(unit: Literal["letters", "words"]) -> Compare:
+        return partial(_cosine, term_vectors(different, unit, times), which)
+
+    features = [cosines("letters")]
+    if n_words @ times > _WORDS * len(lengths):
+        features.append(cosines("words"))
+    if len(lengths) == 0 or np.median(lengths) <= _SHORT:
+        features.append(partial(_edits, different, which))
     return features
 
 
@@ -111,16 +123,16 @@ def _of_text(cells: Array) -> list[Compare]:
 # pickled, and with them the finder.
 
 
-def _cosine(vectors: sparse.csr_matrix, i: Array, j: Array) -> Array:
-    return np.asarray(vectors[i].multiply(vectors[j]).sum(axis=1)).ravel()
+def _cosine(vectors: sparse.csr_matrix, which: Array, i: Array, j: Array) -> Array:
+    return np.asarray(vectors[which[i]].multiply(vectors[which[j]]).sum(axis=1)).ravel()
 
 
-def _edits(cells: Array, i: Array, j: Array) -> Array:
+def _edits(cells: Array, which: Array, i: Array, j: Array) -> Array:
     import rapidfuzz
 
     # Letters inserted and deleted, as a share of both lengths: 1 for equal cells.
     ratio = rapidfuzz.fuzz.ratio
-    return rapidfuzz.process.cpdist(cells[i], cells[j], scorer=ratio) / 100.0
+    return rapidfuzz.process.cpdist(cells[which[i]], cells[which[j]], scorer=ratio) / 100.0
 
 
 def _differences(numbers: Array, kind: str) -> Compare:
