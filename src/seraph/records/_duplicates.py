@@ -208,7 +208,7 @@ class DuplicateFinder(BaseEstimator):
         precision : float, optional
             Share of the accepted pairs that is to be right. As many pairs are accepted as reach
             it. If none do, the best reachable precision is taken, with a note. By
-            default, pairs that are likelier the same than different are accepted.
+            default, as many as have the best expected F1.
         one_to_one : bool, default=False
             Whether a record of one table is at most one record of the other.
 

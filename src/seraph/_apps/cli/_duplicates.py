@@ -25,7 +25,7 @@ _LEAST_SURE = 5  # pairs to show
 _SUSPICIOUS = 20  # answers to list
 _CELL, _RECORD = 30, 70  # letters of a cell, and of a record, to show
 _RANGES = (
-    "precision", "recall", "new_precision", "new_recall", "n_same", "n_wrong",
+    "precision", "recall", "f1", "new_precision", "new_recall", "n_same", "n_wrong",
 )  # fmt: skip
 
 
@@ -54,8 +54,8 @@ class DuplicatesRequest(ReadRequest):
             min=0.0,
             max=1.0,
             metavar="SHARE",
-            help="Share of the found pairs that is to be right. By default, pairs are found that "
-            "are likelier the same than different.",
+            help="Share of the found pairs that is to be right. By default, the expected F1 of "
+            "precision and recall is the best.",
         ),
     ] = None
     one_to_one: Annotated[
@@ -339,6 +339,7 @@ def _summarize(found: Duplicates, records: _Records, rows: Array, same: Array) -
             ["precision, new", _range(found.new_precision)],
             ["recall, new", f"{_range(found.new_recall)} of the candidates that are the same"],
             ["recall, all", f"{_range(found.recall)} of the candidates that are the same"],
+            ["F1, all", _range(found.f1)],
         ],
         "Duplicates; precision and recall are expected ones, from the answers",
     )  # fmt: skip
