@@ -157,11 +157,6 @@ def no_date(dates: Array) -> Array | None:
     return None
 
 
-def date_names(name: str, use: str) -> list[str]:
-    """Return the names of the features made of a date column."""
-    return [name] if use == "days" else [f"{name}.{part}" for part in _PARTS]
-
-
 def date_features(name: str, dates: Array, use: str) -> dict[str, FloatArray]:
     """Turn dates into numbers, NaN where there is none.
 
@@ -186,4 +181,4 @@ def date_features(name: str, dates: Array, use: str) -> dict[str, FloatArray]:
     season = 2.0 * np.pi * (days - first) / 365.25
     week = 2.0 * np.pi * np.floor(days) / 7.0
     values = (year, np.sin(season), np.cos(season), np.sin(week), np.cos(week))
-    return dict(zip(date_names(name, "parts"), values, strict=True))
+    return {f"{name}.{part}": column for part, column in zip(_PARTS, values, strict=True)}

@@ -16,7 +16,7 @@ from ._columns import REASONS, Column
 from ._dates import date_features, no_date
 from ._ids import looks_like_ids, sentinel, suspicion
 from ._messages import ColumnError, ColumnWarning, Setting, advice, and_more, listed
-from ._numbers import NumberFormat, Settled
+from ._numbers import Settled, number_in
 from ._reading import holds, read_column, settle, text_counts, without_values
 from ._table import NamedColumns, about, first_of
 from ._words import cell_text, is_missing, spellings
@@ -51,9 +51,9 @@ def decide(table: NamedColumns, how: Any) -> tuple[dict[str, Column], Any]:
     columns = dict.fromkeys(table.names, Column("", reason="asked"))
     points: dict[str, Any] = {}
     notes = _Notes(table)
-    for name, (known, settled) in _settled(table, how).items():
-        column = known or _text_use(table, name, settled)
-        if known is None and name in how.keep:
+    for name, settled in _settled(table, how).items():
+        column = settled.column or _text_use(table, name, settled)
+        if settled.column is None and name in how.keep:
             detail = first_of(table, name, settled.wrong) or f"{table.columns[name].type}"
             notes.no_numbers[name] = detail
         if column.use == "dates" and how.dates == "drop":
@@ -91,12 +91,12 @@ def _read(
     return column._replace(n_missing=n, filled=how.impute if n else ""), made
 
 
-def _settled(table: NamedColumns, how: Any) -> dict[str, tuple[Column | None, Settled]]:
+def _settled(table: NamedColumns, how: Any) -> dict[str, Settled]:
     """Settle how each column is read; a column without marks of its own follows the others."""
 
-    def all_of(decimal: str | None) -> dict[str, tuple[Column | None, Settled]]:
+    def all_of(decimal: str | None) -> dict[str, Settled]:
         return {
-            name: (Column("categories"), Settled(None))
+            name: Settled(Column("categories"))
             if name in how.onehot
             else settle(
                 without_values(column, how.missing),
@@ -109,15 +109,14 @@ def _settled(table: NamedColumns, how: Any) -> dict[str, tuple[Column | None, Se
         }
 
     settled = all_of("," if table.decimal_comma else None)
-    each = {name: one for name, (_, one) in settled.items()}
-    commas = {name: one.commas for name, one in each.items() if one.commas}
+    commas = {name: one.commas for name, one in settled.items() if one.commas}
     if commas and not table.decimal_comma:
         name, text = next(iter(commas.items()))
         where = first_of(table, name, [text]).partition(" and ")[0] or repr(text)
         warn(f"{table.path}: read with decimal commas, as in column {name!r} ({where}).")
         return all_of(",")
-    open_question = any(one.unclear or one.ambiguous for one in each.values())
-    points = any(one.points for one in each.values())
+    open_question = any(one.unclear or one.ambiguous for one in settled.values())
+    points = any(one.points for one in settled.values())
     return all_of(".") if open_question and points and not table.decimal_comma else settled
 
 
@@ -151,20 +150,19 @@ class _Notes:
         self._note_sentinel(name, column, values)
         if holds(cells) != "text":
             return
-        form = NumberFormat(column.form, column.unit) if column.use == "numbers" else None
         counts = text_counts(cells, unknown=True)
         words = [t for t in counts if t in column.words or is_missing(t, unknown=True)]
+        odd = (settled.unclear or settled.scaled or ("",))[0]
+        value = f"{number_in(odd, column.form, column.unit):.15g}" if odd else ""
         for texts, meaning in (
-            (settled.unclear, "is read as {}; if the point separates thousands, add "
-             "--decimal-comma"),
-            (settled.scaled, "is read as {}"),
-            (settled.thousands, "is read as thousands"),
-            (words, "is read as missing"),
-        ):  # fmt: skip
+            (settled.unclear, f"{value}; if the point separates thousands, add --decimal-comma"),
+            (settled.scaled, value),
+            (settled.thousands, "thousands"),
+            (words, "missing"),
+        ):
             if texts:
                 first = first_of(self.table, name, texts).partition(" and ")[0]
-                value = form.value(texts[0]) if form else None
-                self.readings[name] = f"{first} {meaning.format(f'{value or 0:.15g}')}"
+                self.readings[name] = f"{first} is read as {meaning}"
                 break
 
     def _note_sentinel(self, name: str, column: Column, values: Array) -> None:

@@ -82,7 +82,7 @@ def read_table(
                 separator = {"tab": "\t", r"\t": "\t"}.get(separator or "", separator)
                 separator = separator or ("\t" if kind == ".tsv" else _separator(text))
                 if len(separator) != 1:
-                    raise ValueError(f"--separator {separator}: it must be one letter, or tab.")
+                    raise _Unreadable(f"--separator {separator}: it must be one letter, or tab.")
                 # A cell may have line ends of its own.
                 end = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
                 written = Written(separator, encoding, end)
@@ -106,6 +106,10 @@ def read_table(
     return table
 
 
+class _Unreadable(ValueError):
+    """What is wrong with the content of a file, in words that end a sentence about it."""
+
+
 @contextmanager
 def _about(path: Path, kind: str) -> Iterator[None]:
     """Name the file in errors about its content, whichever library raises them."""
@@ -113,22 +117,23 @@ def _about(path: Path, kind: str) -> Iterator[None]:
         yield
     except (ImportError, MemoryError, FileNotFoundError, PermissionError):
         raise
+    except _Unreadable as error:
+        raise ValueError(f"{path}: {error}") from None
     except Exception as error:  # other libraries' readers fail in many ways on damaged bytes
         reason = " ".join(str(error).split())[:300] or type(error).__name__
-        foreign = type(error) is not ValueError or kind in (".xlsx", ".ods", ".npy", ".npz")
-        if foreign and not reason.startswith("it "):
-            reason = f"it cannot be read as a file of kind {kind} ({reason})."
-        raise ValueError(f"{path}: {reason}") from None
+        raise ValueError(
+            f"{path}: it cannot be read as a file of kind {kind} ({reason})."
+        ) from None
 
 
 def _named(columns: Sequence[tuple[str, Any]]) -> tuple[dict[str, Any], dict[str, str]]:
     """Give each column a name of its own; return also the names that the file writes otherwise."""
     names = [name.strip() or f"unnamed_{k}" for k, (name, _) in enumerate(columns, start=1)]
     if not names:
-        raise ValueError("it has no columns: write it with the features as columns.")
+        raise _Unreadable("it has no columns: write it with the features as columns.")
     for name, count in Counter(names).items():
         if count > 1:
-            raise ValueError(f"two columns are called {name!r}: rename one of them.")
+            raise _Unreadable(f"two columns are called {name!r}: rename one of them.")
     heads = {name: head for name, (head, _) in zip(names, columns, strict=True) if name != head}
     return {name: cells for name, (_, cells) in zip(names, columns, strict=True)}, heads
 
@@ -146,24 +151,24 @@ def _decoded(data: bytes, encoding: str | None, other: str | None, path: Path) -
         # Text of Western letters has a NUL beside each: the second byte of a pair, or the first.
         for end, half in (("le", data[1::2]), ("be", data[::2])):
             if 2 * half.count(0) > len(half):
-                raise ValueError(
+                raise _Unreadable(
                     "it contains NUL bytes, as UTF-16 without a mark does: add --encoding "
                     f"utf-16-{end}."
                 )
-        raise ValueError("it contains NUL bytes, which text never does: is it another format?")
+        raise _Unreadable("it contains NUL bytes, which text never does: is it another format?")
     first = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     first = encoding or ("utf-16" if utf_16 else first)
     try:
         return data.decode(first), first
     except LookupError:
-        raise ValueError(
+        raise _Unreadable(
             f"--encoding {encoding} is not known: utf-8, latin-1 and cp1252 are, and others that "
             "Python knows."
         ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         if encoding is not None:
-            raise ValueError(f"line {line} is not {encoding} ({error.reason}).") from None
+            raise _Unreadable(f"line {line} is not {encoding} ({error.reason}).") from None
         if other is None:
             warnings.warn(
                 f"{path}: line {line} is not UTF-8 (byte 0x{data[error.start]:02x}): read as "
@@ -176,13 +181,13 @@ def _decoded(data: bytes, encoding: str | None, other: str | None, path: Path) -
 def _text_table(text: str, separator: str) -> tuple[list[tuple[str, Any]], Sequence[int]]:
     """Return the columns of a text table, as text, and the line of each row."""
     if text.count('"') % 2:
-        raise ValueError("a quotation mark is opened and never closed: add the closing one.")
+        raise _Unreadable("a quotation mark is opened and never closed: add the closing one.")
     header = next((row for row in csv.reader(io.StringIO(text), delimiter=separator) if row), [])
     if not header:
-        raise ValueError("the file is empty: it needs a header line and rows.")
+        raise _Unreadable("the file is empty: it needs a header line and rows.")
     # Whole numbers are names: pandas calls columns so.
     if all(map(_DECIMAL.fullmatch, header)) and not all(n.strip().isdecimal() for n in header):
-        raise ValueError(
+        raise _Unreadable(
             f"the first line holds numbers ({header[0]}, ...) instead of column names: add a "
             "header line."
         )
@@ -239,7 +244,7 @@ def _text_columns(text: str, separator: str, width: int) -> list[Any]:
         rows = csv.reader(io.StringIO(text), delimiter=separator)  # it counts lines, not rows
         for row in rows:
             if row and len(row) != width:
-                raise ValueError(
+                raise _Unreadable(
                     f"line {rows.line_num} has {len(row)} cells, but the header has {width}: "
                     "correct that line (a cell that contains the separator needs quotation marks)."
                 ) from None
@@ -268,10 +273,10 @@ def _json_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int]]:
             try:
                 rows.append(dict(json.loads(line)))
             except (ValueError, TypeError):
-                raise ValueError(f"line {number} is not a JSON object: {line[:60]!r}.") from None
+                raise _Unreadable(f"line {number} is not a JSON object: {line[:60]!r}.") from None
             lines.append(number)
     if not rows:
-        raise ValueError("the file is empty: it needs a JSON object in each line.")
+        raise _Unreadable("the file is empty: it needs a JSON object in each line.")
     names = dict.fromkeys(name for row in rows for name in row)
     return [(name, [row.get(name) for row in rows]) for name in names], lines
 
@@ -285,7 +290,7 @@ def _spreadsheet_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int
     )
     frame = frame.mask(frame == "", None).dropna(how="all").dropna(how="all", axis="columns")
     if frame.empty:
-        raise ValueError("the first sheet is empty: it needs a row of names, then the rows")
+        raise _Unreadable("the first sheet is empty: it needs a row of names, then the rows.")
     names = ["" if name is None else str(name) for name in frame.iloc[0]]
     columns = [frame.iloc[1:, k].tolist() for k in range(len(names))]
     return list(zip(names, columns, strict=True)), [row + 1 for row in frame.index[1:].tolist()]
@@ -305,13 +310,13 @@ def _array_table(path: Path) -> PlainArray:
         return PlainArray(path, _checked(loaded))
     with loaded as archive:
         if "X" not in archive:
-            raise ValueError(
+            raise _Unreadable(
                 f"it holds {', '.join(archive) or 'nothing'}: the features must be an array X "
                 "(rows by features), and labels, if any, an array y."
             )
         X, y = _checked(archive["X"]), archive.get("y")
     if y is not None and (y.shape != X.shape[:1] or y.dtype.kind not in "biufSU"):
-        raise ValueError(
+        raise _Unreadable(
             f"it has an array y of {y.dtype} of shape {y.shape}: y must be one label for each of "
             f"the {len(X)} rows of X."
         )
@@ -320,7 +325,7 @@ def _array_table(path: Path) -> PlainArray:
 
 def _checked(X: Array) -> Array:
     if X.dtype.kind not in "biuf" or X.ndim != 2 or X.shape[1] == 0:
-        raise ValueError(
+        raise _Unreadable(
             f"it is an array of {X.dtype} of shape {X.shape}: the features must be numbers in an "
             "array of two dimensions, rows by features."
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ._columns import Column
 from ._words import split_words
 
 _OTHER = {",": ".", ".": ","}
@@ -36,38 +37,30 @@ _WITH_UNIT = re.compile(
 _LONGEST_UNIT = 12
 
 
-@dataclass(frozen=True)
-class NumberFormat:
-    """How the numbers of a column are written: the mark before decimals, and the unit.
+def number_in(text: str, mark: str = ".", unit: str = "") -> float | None:
+    """Return the number in a cell, which depends on no other cell; None if it is none.
 
-    The other mark separates thousands. A unit such as $, % or kg may be left out.
+    `mark` comes before decimals, and the other mark separates thousands. A unit such as $, % or
+    kg may be left out.
+
+    Examples
+    --------
+    >>> number_in("1,234.5"), number_in("1.234,5 €", ",", "€"), number_in("2.5k")
+    (1234.5, 1234.5, 2500.0)
     """
-
-    mark: str = "."
-    unit: str = ""
-
-    def value(self, text: str) -> float | None:
-        """Return the number in a cell, which depends on no other cell; None if it is none.
-
-        Examples
-        --------
-        >>> NumberFormat().value("1,234.5"), NumberFormat(",", "€").value("1.234,5 €")
-        (1234.5, 1234.5)
-        """
-        if text.casefold() in _TRUTH:
-            return _TRUTH[text.casefold()]
-        number, times, unit = split_unit(text)
-        if unit not in ("", self.unit):
+    if text.casefold() in _TRUTH:
+        return _TRUTH[text.casefold()]
+    number, times, its_unit = split_unit(text)
+    if its_unit not in ("", unit):
+        return None
+    if not _POINT.fullmatch(number):
+        if _GROUPED[mark].fullmatch(number):
+            number = number.replace(_OTHER[mark], "")
+        if _OTHER[mark] in number:
             return None
-        other = _OTHER[self.mark]
-        if not _POINT.fullmatch(number):
-            if _GROUPED[self.mark].fullmatch(number):
-                number = number.replace(other, "")
-            if other in number:
-                return None
-            number = number.replace(self.mark, ".")
-        number += _TIMES[times]
-        return float(number) if _NUMBER.fullmatch(number) else None
+        number = number.replace(mark, ".")
+    number += _TIMES[times]
+    return float(number) if _NUMBER.fullmatch(number) else None
 
 
 def split_unit(text: str) -> tuple[str, str, str]:
@@ -93,8 +86,7 @@ def split_unit(text: str) -> tuple[str, str, str]:
 class Settled:
     """What the texts of a column are."""
 
-    form: NumberFormat | None  # None if they are not numbers
-    words: tuple[str, ...] = ()  # for nothing, among numbers
+    column: Column | None = None  # how they are read; None if neither as numbers nor as dates
     wrong: tuple[str, ...] = ()  # texts that are not numbers
     commas: str = ""  # a text whose comma can only be a decimal one
     points: str = ""  # a text whose point can only be a decimal one
@@ -116,25 +108,23 @@ def settle_numbers(
 
     Examples
     --------
-    >>> settle_numbers({"12,5 %": 2, "3 %": 5}).form
-    NumberFormat(mark=',', unit='%')
+    >>> settle_numbers({"12,5 %": 2, "3 %": 5, "?": 1}).column[:4]
+    ('numbers', ',', '%', ('?',))
     """
     if not counts:
-        return Settled(NumberFormat())
+        return Settled(Column("numbers"))
     unit = _unit(counts)
     parts = {text: split_unit(text) for text in counts}
     numbers = [number for number, _, _ in parts.values()]
     commas = _evidence(numbers, ",")
     points = _evidence([n for n in numbers if not (commas and _POINT.fullmatch(n))], ".")
     mark = "," if commas or (decimal == "," and not points) else "."
-    form = NumberFormat(mark, unit)
-    others = [text for text in counts if form.value(text) is None]
+    others = [text for text in counts if number_in(text, mark, unit) is None]
     if commas and points:
-        other = NumberFormat(".", unit)
-        others = [text for text in others if other.value(text) is None]
+        others = [text for text in others if number_in(text, ".", unit) is None]
     words, wrong = split_words(counts, others)
     if wrong or len(words) == len(counts):
-        return Settled(None, wrong=(*wrong, *words))
+        return Settled(wrong=(*wrong, *words))
     grouped = [text for text, (n, _, _) in parts.items() if _GROUPED[mark].fullmatch(n)]
     grouped = [text for text in grouped if _OTHER[mark] in text]
     groups, whole, several, long, decimals = (
@@ -155,8 +145,9 @@ def settle_numbers(
         unclear = [text for text, (number, _, _) in parts.items() if number == decimals]
     scaled = [text for text, (_, times, _) in parts.items() if times]
     scaled = scaled if len({times for _, times, _ in parts.values()}) > 1 else []
-    return Settled(form, tuple(words), (), commas, points, ambiguous, tuple(grouped),
-                   tuple(scaled), tuple(unclear))  # fmt: skip
+    column = Column("numbers", mark, unit, tuple(words))
+    return Settled(column, (), commas, points, ambiguous, tuple(grouped), tuple(scaled),
+                   tuple(unclear))  # fmt: skip
 
 
 def in_text(number: str, texts: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ from .._utils._optional import Late
 from .._utils._typing import Array, BoolArray, FloatArray
 from ._columns import Column
 from ._dates import ISO, parse_dates, settle_dates, without_never
-from ._numbers import NumberFormat, Settled, in_text, settle_numbers
+from ._numbers import Settled, in_text, number_in, settle_numbers
 from ._words import MISSING, UNKNOWN, cell_text, is_missing
 
 pa, pc = Late("pyarrow"), Late("pyarrow.compute")
@@ -33,7 +33,6 @@ def read_column(how: Column, cells: Any) -> tuple[Array, BoolArray]:
 
 
 def _numbers(how: Column, cells: Any) -> tuple[Array, BoolArray]:
-    form = NumberFormat(how.form, how.unit)
     if holds(cells) == "numbers":
         width = pa.float32() if pa.types.is_float32(cells.type) else pa.float64()
         values = np.asarray(pc.cast(cells, width, safe=False).to_numpy())
@@ -42,7 +41,9 @@ def _numbers(how: Column, cells: Any) -> tuple[Array, BoolArray]:
         values, wrong = numbers, np.zeros(len(numbers), dtype=bool)
     else:
         values, wrong = _by_text(
-            how, cells, lambda texts: np.array([form.value(t) for t in texts], dtype=float)
+            how,
+            cells,
+            lambda texts: np.array([number_in(t, how.form, how.unit) for t in texts], dtype=float),
         )
     too_large = np.abs(values) > largest_allowed(values)
     return np.where(too_large, np.nan, values), wrong | too_large
@@ -77,34 +78,30 @@ _PLAIN = Column("numbers")
 
 def settle(
     cells: Any, decimal: str | None = None, *, semicolons: bool = False, dates: bool = True
-) -> tuple[Column | None, Settled]:
-    """Say how a column is read: as numbers, or as dates if these may be; else None, and why.
+) -> Settled:
+    """Say how a column is read: as numbers, or as dates if these may be; else why not.
 
     For `decimal` and `semicolons` see `settle_numbers`.
     """
-    numbers = Settled(NumberFormat())
-    kind = holds(cells)
+    kind, two_ways = holds(cells), False
     if kind == "dates":
-        return (Column("dates", ISO) if dates else None), Settled(None)
+        return Settled(Column("dates", ISO) if dates else None)
     if not kind:
-        return None, Settled(None)
-    two_ways = False
+        return Settled()
     if dates and (kind == "text" or _may_be_days(cells)):
         settled = settle_dates(text_counts(cells))
         if settled is not None and settled[0]:
-            return Column("dates", settled[0], words=tuple(settled[1])), Settled(None)
+            return Settled(Column("dates", settled[0], words=tuple(settled[1])))
         two_ways = settled is not None
     if kind == "numbers" and not pa.types.is_null(cells.type):
-        return _PLAIN, numbers
+        return Settled(_PLAIN)
     text = column_text(cells)
     if decimal != "," and _plain_numbers(text) is not None:
         points = _decimal_point(text) if semicolons else ""
         if points is not None:
-            return _PLAIN, replace(numbers, points=points)
+            return Settled(_PLAIN, points=points)
     found = settle_numbers(text_counts(cells), decimal, semicolons=semicolons)
-    if found.form is None:
-        return None, replace(found, two_ways=two_ways)
-    return Column("numbers", found.form.mark, found.form.unit, found.words), found
+    return replace(found, two_ways=two_ways and found.column is None)
 
 
 def _decimal_point(text: Any) -> str | None:
@@ -130,8 +127,10 @@ def read_numbers(cells: Iterable[Any], *, decimal: str | None = None) -> FloatAr
     >>> read_numbers(["red", "green"])
     """
     column = typed_column(cells)
-    how, settled = settle(column, decimal, dates=False)
-    return None if how is None or settled.ambiguous else read_column(how, column)[0]
+    found = settle(column, decimal, dates=False)
+    if found.column is None or found.ambiguous:
+        return None
+    return read_column(found.column, column)[0]
 
 
 def read_dates(cells: Iterable[Any]) -> Array | None:
@@ -147,7 +146,7 @@ def read_dates(cells: Iterable[Any]) -> Array | None:
     >>> read_dates(["1/2/2026", "2/1/2026"])
     """
     column = typed_column(cells)
-    how, _ = settle(column)
+    how = settle(column).column
     return read_column(how, column)[0] if how is not None and how.use == "dates" else None
 
 
@@ -244,11 +243,11 @@ def without_values(column: Any, values: Collection[Any]) -> Any:
         return column
 
     text, words = column_text(column), {*map(cell_text, values)}
-    known = {NumberFormat().value(word) for word in words} - {None}
+    known = {number_in(word) for word in words} - {None}
     meant = [
         text
         for text in pc.unique(text).to_pylist()
-        if text in words or (text and known and NumberFormat().value(text) in known)
+        if text in words or (text and known and number_in(text) in known)
     ]
     is_missing_value = pc.is_in(text, value_set=pa.array(meant, type=text.type))
     return _with_nulls(column, is_missing_value)
