@@ -64,12 +64,13 @@ MAY_IMPORT = {
     },
     # Applications: nothing below imports them, and they import what users do (see below).
     "records": {"tables"},
-    "_apps": {"_utils", "classic", "persist", "plot", "records", "tables"},
+    "_apps": {"_marks", "_utils", "classic", "persist", "plot", "records", "tables"},
     "__main__": {"_apps"},
 }
 APPLICATIONS = {"_apps", "records"}
 # Beside public names, an application may import these, because it is in the same wheel.
 MADE_FOR_APPLICATIONS = (
+    "seraph._marks",
     "seraph._utils",
     "seraph.tables",
     "seraph.persist._archive",

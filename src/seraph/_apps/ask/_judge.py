@@ -11,6 +11,7 @@ from scipy.stats import spearmanr
 from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 
+from ..._marks import effective_size
 from ._arrays import Array
 from ._difference import auc_difference
 
@@ -100,14 +101,14 @@ def compare(
         return None
     # All pairs of n rows tell no less than n / 2 pairs that share no row.
     most = len(same) if n_answers is None else n_answers / 2
-    n_same, n_different = (min(_effective(weights[kind]), most) for kind in (same, ~same))
+    n_same, n_different = (min(effective_size(weights[kind]), most) for kind in (same, ~same))
     aucs = []
     for distances in (learned, euclidean):
         value = float(roc_auc_score(same, -distances, sample_weight=weights))
         value = min(max(value, 0.0), 1.0)  # rounding
         z = float(student.ppf(0.975, max((n_answers or len(same)) - 2, 1)))
         aucs.append(Estimate(value, *auc_interval(value, n_same, n_different, z)))
-    independent = min(_effective(weights), most)
+    independent = min(effective_size(weights), most)
     difference = auc_difference(learned, euclidean, same, weights, population, independent)
     return Comparison(aucs[0], aucs[1], Estimate(*difference))
 
@@ -140,11 +141,6 @@ def _variance(theta: float, m: float, n: float) -> float:
     """
     spread = (1.0 - theta) / (2.0 - theta) + theta / (1.0 + theta)
     return max(theta * (1.0 - theta) * (1.0 + (0.5 * (m + n) - 1.0) * spread) / (m * n), 0.0)
-
-
-def _effective(weights: Array) -> float:
-    """Return Kish's number of equally weighted pairs that would tell as much."""
-    return float(weights.sum() ** 2 / (weights @ weights))
 
 
 def steadiness(before: Array, after: Array) -> float:

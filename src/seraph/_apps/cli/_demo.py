@@ -12,7 +12,7 @@ from ._console import command, result, silenced
 
 @command
 def demo(
-    samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 20,
+    samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 10,
     picture: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("demo.png"),
 ) -> None:
     """Learn a metric for handwritten digits from 10 labels, and draw it.
