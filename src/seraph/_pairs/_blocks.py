@@ -109,7 +109,8 @@ class BlockPairs:
         every = range(n_blocks // 2 + 1)
         numbers = np.arange(n_blocks)
         meetings = [
-            # Half of the circle further on, each pair occurs twice.
+            # Half of the circle further on, each pair occurs twice: of four blocks, 0 meets 2 and
+            # 2 meets 0. So it does within a block, as (i, j) and (j, i).
             (numbers, (numbers + s) % n_blocks, 0.5 if 2 * s in (0, n_blocks) else 1.0)
             for s in (every if partners is None else every[1 : n_shifts + 1])
         ]

@@ -176,7 +176,9 @@ def _sweep(
         elif labeled:
             q = _same_class(t, codes[a], codes[b])
         value += weights[k] * _apply(t, q, numbers, masked and not vanishes)
-        # Lap(W) Y for the rows of a, and those of b unless the two are one block.
+        # (Lap(W) Y)_i = sum_j w_ij (y_i - y_j): t now has the w of rows i of a and j of b, which
+        # both get their share. In a tile of a block with itself each pair is there twice, w_ij and
+        # w_ji: the rows of a are all, with the whole weight, and sums have half of it.
         WY = np.dot(t, Y[b])
         weight = 1.0 if a == b else weights[k]
         for i in range(t.shape[0]):

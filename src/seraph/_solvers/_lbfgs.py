@@ -79,6 +79,12 @@ class Curvature:
         """
         if not self.places:
             return slope * (length / norm(slope))
+        # With steps s_k, changes y_k and the gradient g (Nocedal and Wright 2006, algorithm 7.4):
+        #     q = g              newest to oldest:  a_k = s_k'q / s_k'y_k,  q = q - a_k y_k
+        #     r = (s'y / y'y) q  oldest to newest:  b_k = y_k'r / s_k'y_k,  r += (a_k - b_k) s_k
+        # where the factor is that of the newest step, and r is the step. Since q = g - sum a_l y_l
+        # and r = factor q + sum w_l s_l, all s_k'q and y_k'r follow from the products that
+        # `learn` keeps and from those with g: shares are the a_k, weights the a_k - b_k.
         g, S, Y = slope.reshape(-1), self._moves, self._changes
         by_move, by_change = to_host(library(g).stack([S @ g, Y @ g]))
         products = np.diag(self._mixed)

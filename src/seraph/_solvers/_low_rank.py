@@ -139,6 +139,10 @@ class _Search:
 
     def ascend(self) -> tuple[Certificate, bool]:
         """Run L-BFGS with this number of rows; return where it ends, and whether it stalled."""
+        # The certificate takes an eigendecomposition, and is computed when the slope by P has
+        # fallen tenfold: for tol = 1e-3, at 1e-2 and 1e-3. Slope s and gap g then tell what is
+        # missing. g <= tol: nothing. g > 2 s: this rank is nearly solved, and what is left to gain
+        # are other directions, so the factor becomes wider. Else: more steps at this rank.
         look_at = min(_FIRST_LOOK * self.tol, _SOONER * self.point.slope)
         looked = len(self.steps)
         while (
@@ -224,6 +228,8 @@ class _Search:
         """
         turn = turn_to_axes(self.point.P, _NULL_ROW)
         P, value, gradient = self._turned(turn)
+        # The slope by the length of a row p is 2 p G p' / |p|: where p G p' is far below 0, the
+        # row shrinks at every step, and would reach 0 only in the limit.
         keep = ((P @ gradient) * P).sum(-1) >= (
             _IDLE_ROW * self.tol * self.objective.scale * (P * P).sum(-1)
         )

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from .._pairs import library, like
-from .._utils import _eigen
+from .._utils._eigen import eigh
 from .._utils._typing import AnyArray
 
 # Eigenvalues below this share of the largest count as zero. The eigenvalues of a sum over pairs
@@ -36,13 +36,13 @@ def norm(a: AnyArray) -> float:
     return dots((a, a))[0] ** 0.5
 
 
-def eigh(A: AnyArray) -> tuple[AnyArray, AnyArray]:
+def spectrum(A: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Return the eigenvalues of a symmetric matrix, the smallest first, and the eigenvectors."""
     if library(A) is np:
-        return _eigen.eigh(A)
+        return eigh(A)
     if len(A) >= _LARGE:
         return library(A).linalg.eigh(A)
-    values, vectors = _eigen.eigh(to_host(A))
+    values, vectors = eigh(to_host(A))
     return like(values, A), like(vectors, A)
 
 
@@ -52,10 +52,10 @@ def to_host(a: AnyArray) -> Any:
 
 
 def rising(A: AnyArray) -> tuple[AnyArray, AnyArray]:
-    """Return the positive eigenvalues of a symmetric matrix, and their eigenvectors, as `eigh`."""
+    """Return the positive eigenvalues of a symmetric matrix, and their eigenvectors."""
     if library(A) is np and np.isfinite(A).all():
         return linalg.eigh(A, subset_by_value=(0.0, np.inf), driver="evr")
-    values, vectors = eigh(A)
+    values, vectors = spectrum(A)
     return values[values > 0.0], vectors[:, values > 0.0]
 
 
@@ -68,7 +68,7 @@ def project_psd(A: AnyArray) -> tuple[AnyArray, AnyArray]:
     P : array of shape (r, m)
         ``P'P`` is the projection and r its rank; the rows are orthogonal, longest first.
     """
-    eigenvalues, vectors = eigh(A)
+    eigenvalues, vectors = spectrum(A)
     keep = eigenvalues > max(0.0, _RANK_TOLERANCE * float(eigenvalues[-1]))
     P = (vectors[:, keep] * eigenvalues[keep] ** 0.5).T
     P = library(P).flipud(P)
@@ -86,7 +86,7 @@ def turn_to_axes(P: AnyArray, tolerance: float) -> AnyArray:
     Rows with a squared length below the `tolerance`, a share of the longest, are left out.
     """
     xp = library(P)
-    squares, vectors = eigh(P @ P.T)
+    squares, vectors = spectrum(P @ P.T)
     largest = float(squares[-1]) if len(P) else 0.0
     keep = squares > max(tolerance * largest, float(xp.finfo(P.dtype).tiny))
     return xp.flipud(vectors[:, keep].T)
@@ -101,7 +101,7 @@ def optimality_gap(P: AnyArray, gradient: AnyArray, scale: float) -> float:
     concave objective it bounds the distance to the maximum:
     ``F(A*) - F(A) <= <G, A* - A> <= gap * scale * (tr A* + tr A)``.
     """
-    top = float(eigh(gradient)[0][-1])
+    top = float(spectrum(gradient)[0][-1])
     return gap_of(P, gradient, top, scale)
 
 
