@@ -2,7 +2,9 @@
 
 A learner is fitted once to a task; the means average fitted metrics. Half of the members of
 ``X+euclidean`` is the distance that everybody has anyway. So each rival is there as its authors
-have it, and with the Euclidean part that MeanMetric's members get from each other.
+have it, and with the Euclidean part that MeanMetric's members get from each other. The parameters
+of rivals that differ from the defaults are the best of a small grid on the sets for choosing, as
+ours are. A classifier is a similarity as well: the chance of two rows to be of one class.
 """
 
 import time
@@ -80,7 +82,7 @@ def logistic_regression(_):
 RIVALS = {
     "lrml": Method("LRML", classic.LRML),
     "itml": Method("ITML", classic.ITML),
-    "gmml": Method("GMML", classic.GMML),
+    "gmml": Method("GMML", partial(classic.GMML, ridge=0.1)),
     "rca": Method("RCA", classic.RCA),
     "self": Method("SELF", classic.LFDA, from_pairs=False),
     "spreading-itml": Method("LabelSpreading, then ITML", Spread, from_pairs=False),
@@ -96,6 +98,7 @@ RIVALS |= {
     )
     for name, rival in RIVALS.items()
 }
+RIVALS["rfd"] = Method("RFD", classic.RFD, slow=True)  # no matrix to average
 OURS = {
     "seraph": Method("SERAPH", SERAPH),
     "seraph-mu0": Method("SERAPH, mu = 0", partial(SERAPH, mu=0)),
@@ -145,11 +148,11 @@ def measure(task, names, methods=METHODS):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # few labels make many learners complain
                 if method.classifies:
-                    scores = {"error": _classification_error(name, task, fitted)}
+                    scores = judge_classifier(name, task, fitted)
                 else:
                     learner = fitted[name] = _fit(method, task, fitted)
                     seconds[name] = time.process_time() - start
-                    scores = judge_metric(learner.components_, task)
+                    scores = judge_metric(learner, task)
         except (TooLarge, Unavailable):
             continue
         except (ValueError, np.linalg.LinAlgError) as error:
@@ -158,7 +161,8 @@ def measure(task, names, methods=METHODS):
             scores, note = records["euclidean"], f"{type(error).__name__}: {error}"[:100]
             fitted[name] = fitted["euclidean"]
         spent = seconds.get(name, time.process_time() - start)
-        spent += sum(seconds.get(member, 0.0) for member in method.members)
+        members = (*METHODS["mean"].members, "mean") if name == "classifier" else method.members
+        spent += sum(seconds.get(member, 0.0) for member in members)
         scores = {key: round(scores[key], 3) for key in ("error", "auc", "map") if key in scores}
         records[name] = {"method": name, **scores, "seconds": round(spent, 3), "note": note}
     return list(records.values())
@@ -171,28 +175,44 @@ def _fit(method, task, fitted):
     return MeanMetric(members).fit(task.X, **task.supervision)
 
 
-def judge_metric(components, task):
+def judge_metric(learner, task):
     """Return the error of the nearest labeled row (other row, from pairs), AUC and MAP@R in %."""
-    Z = task.X_test @ components.T
-    if Z.shape[1] == 0 or not np.isfinite(Z).all() or np.ptp(Z, axis=0).max() == 0:
-        raise ValueError("the metric is zero")
     errors = None
     if task.y is not None:
         labeled = task.labeled
-        nearest = squared_distances(Z, task.X[labeled] @ components.T).argmin(axis=1)
+        nearest = distances(learner, task.X_test, task.X[labeled]).argmin(axis=1)
         errors = task.y[labeled][nearest] != task.y_test
-    return judge(squared_distances(Z, Z), task.y_test, errors)
+    return judge(distances(learner, task.X_test, task.X_test), task.y_test, errors)
 
 
-def _classification_error(name, task, fitted):
+def distances(learner, A, B):
+    """Return the distances between rows of A and of B, squared if there is a matrix."""
+    if not hasattr(learner, "components_"):
+        return np.array(
+            [learner.pair_distance(np.stack([np.tile(a, (len(B), 1)), B], 1)) for a in A]
+        )
+    Z = A @ learner.components_.T
+    if Z.shape[1] == 0 or not np.isfinite(Z).all() or np.ptp(Z, axis=0).max() == 0:
+        raise ValueError("the metric is zero")
+    return squared_distances(Z, B @ learner.components_.T)
+
+
+def judge_classifier(name, task, fitted):
     """Fit a classifier to the labeled rows, ours to all of them; return its error in %.
 
-    The features get a mean variance of one, since C and the width of a kernel have the units of
-    X: without it, C = 1 is far too strong for vectors of unit length.
+    If it has probabilities, also the AUC and MAP@R of the chance to be of one class. The features
+    get a mean variance of one, since C and the width of a kernel have the units of X: without it,
+    C = 1 is far too strong for vectors of unit length.
     """
+    rows, X_test = task.X[task.labeled], task.X_test
     if name == "classifier":
         model = MetricClassifier(FrozenEstimator(fitted["mean"])).fit(task.X, task.y)
-        return 100 * float(np.mean(model.predict(task.X_test) != task.y_test))
-    labeled, scale = task.labeled, np.sqrt(task.X.shape[1] / task.X.var(axis=0).sum())
-    model = METHODS[name].make(task.seed).fit(scale * task.X[labeled], task.y[labeled])
-    return 100 * float(np.mean(model.predict(scale * task.X_test) != task.y_test))
+    else:
+        scale = np.sqrt(task.X.shape[1] / task.X.var(axis=0).sum())
+        rows, X_test = scale * rows, scale * X_test
+        model = METHODS[name].make(task.seed).fit(rows, task.y[task.labeled])
+    errors = model.predict(X_test) != task.y_test
+    if not hasattr(model, "predict_proba"):
+        return {"error": 100 * float(np.mean(errors))}
+    chances = model.predict_proba(X_test)
+    return judge(1 - chances @ chances.T, task.y_test, errors)

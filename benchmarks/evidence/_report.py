@@ -28,7 +28,7 @@ from ._run import LOOKS, read_log
 from ._tasks import JUDGED, SEEN, SETTINGS
 
 ALT = "What MeanMetric gains in pair AUC, on every set"
-SHOWN = ("mean", "seraph", "itml", "gmml", "self", "lrml")  # on the page, of the losses
+SHOWN = ("mean", "seraph", "itml", "gmml", "self", "lrml", "rfd")  # on the page, of the losses
 ALONE = [name for name in RIVALS if "+" not in name]
 
 
@@ -143,7 +143,7 @@ def all_comparisons(results, stamp):
         titled = {
             f"{METHODS[method].title} - {METHODS[other].title}": (*case, method, other)
             for method in LEARNED
-            for other in ("euclidean", *RIVALS)
+            for other in ("euclidean", *RIVALS, *CLASSIFIERS)
         }
         titled |= {title: (*case, *pair) for title, pair in PAIRED.items()}
         rows = comparison_rows(results, titled)
@@ -153,7 +153,8 @@ def all_comparisons(results, stamp):
 
 def tally(results, rivals=RIVALS):
     """Return in how many cases a comparison is surely ahead or behind, and its range of means."""
-    pairs = {f"MeanMetric - {METHODS[other].title}": ("mean", other) for other in rivals} | PAIRED
+    others = (*rivals, *CLASSIFIERS)  # as similarities, with labels
+    pairs = {f"MeanMetric - {METHODS[other].title}": ("mean", other) for other in others} | PAIRED
     rows = []
     for title, pair in pairs.items():
         keys = [key for case in results.cases if results.compare(*(key := (*case, *pair)))]

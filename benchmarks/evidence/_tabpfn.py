@@ -41,9 +41,12 @@ class TabPFN:
             self.model_ = _make(self.seed).fit(X, y)
         return self
 
-    def predict(self, X):
+    def predict_proba(self, X):
         with _mended():
-            return self.model_.classes_[self.model_.predict_proba(X).argmax(axis=1)]
+            return self.model_.predict_proba(X)
+
+    def predict(self, X):
+        return self.model_.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 def _make(seed):

@@ -154,10 +154,21 @@ def test_the_mean_of_fitted_learners_is_meanmetric(points, setting):
     task = sample(*points, "table", setting, seed=0)
     records = _methods.measure(task, ["euclidean", "lrml", "itml", "seraph", "mean"])
     learned = MeanMetric().fit(task.X, **task.supervision)
-    scores = _methods.judge_metric(learned.components_, task)
+    scores = _methods.judge_metric(learned, task)
     figures = next(record for record in records if record["method"] == "mean")
     assert {key: figures[key] for key in scores} == pytest.approx(scores, abs=1e-3)
     assert not any(record["note"] for record in records)
+
+
+def test_a_forest_of_pairs_and_posteriors_are_judged_as_similarities(points):
+    task = sample(*points, "table", "labels-10", seed=0)
+    names = ["euclidean", "lrml", "itml", "seraph", "mean", "rfd", "logistic", "svm", "classifier"]
+    records = {record["method"]: record for record in _methods.measure(task, names)}
+    assert all(records[name]["auc"] > 60 for name in ("rfd", "logistic", "classifier"))
+    assert "auc" not in records["svm"]
+    learned = ("lrml", "itml", "seraph", "mean")
+    assert records["classifier"]["seconds"] >= records["mean"]["seconds"] > 0
+    assert records["mean"]["seconds"] >= max(records[name]["seconds"] for name in learned[:3])
 
 
 def test_a_method_that_fails_counts_as_not_learning(points):
