@@ -11,10 +11,10 @@ from seraph import SERAPH
 from seraph._solvers import SOLVERS
 from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
 
-# The paper's four settings, with the paper's solver. With lam = 0 the objective may have no
+# The paper's four settings, with projected gradient steps. With lam = 0 the objective may have no
 # maximum, so the solver's 200 steps define the method.
 _as_in_paper = partial(SERAPH, solver="projected-gradient")
-# At most 50 M-steps of the EM-like scheme; and its first M-step, by the paper's solver.
+# At most 50 M-steps of the EM-like scheme; and its first M-step, by the same steps.
 SOLVERS["em-50"] = replace(SOLVERS["em"], m_steps=50)
 SOLVERS["first-m-step"] = replace(SOLVERS["projected-gradient"], m_steps=1)
 

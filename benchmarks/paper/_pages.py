@@ -127,7 +127,7 @@ def summary(count, fitting) -> str:
     return (
         f"With the paper's setting *hyper*, SERAPH has a lower mean error than the Euclidean "
         f"distance on {lower} tasks, is best or not significantly worse than the best on "
-        f"{best_on}, and within 2.5 pooled standard errors of the published error, or below it, "
-        f"on {within} (not {', '.join(count[3][3]) or 'none'}). With the defaults of `SERAPH()` "
+        f"{best_on}, and within 2.5 pooled standard errors of the published error on "
+        f"{within} (not {', '.join(count[3][3]) or 'none'}). With the defaults of `SERAPH()` "
         f"the first two are {also_lower} and {also_best}.\n\n"
     )

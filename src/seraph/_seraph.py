@@ -110,8 +110,8 @@ class SERAPH(MahalanobisLearner):
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
-        The map ``P`` of the metric ``P'P`` that maximizes the objective. Its rows are
-        orthogonal, longest first.
+        The map ``P`` of the metric ``P'P``: a maximum of the objective with ``mu=0``, else a
+        stationary point. Its rows are orthogonal, longest first.
     mu_, lam_, eta_ : float
         The weights and the threshold that were used.
     kappa_ : float

@@ -37,7 +37,7 @@ def value_and_gradient(X, y, A, mu, lam):
 
 
 def projected_gradient(X, y, mu, lam, max_iter=200, tol=1e-3):
-    """Section 3.2 of the paper: gradient steps, halved until they help, and projections."""
+    """The benchmark's own rule: gradient steps, halved until they help, and projections."""
     m = X.shape[1]
     A = m / (m + 1) * np.eye(m)
     value, G = value_and_gradient(X, y, A, mu, lam)

@@ -1,4 +1,4 @@
-"""The full model (6): its value, Theorems 1 and 2, the search for kappa, and (15)."""
+"""The full model (6): its value, Theorems 1 and 2, the search for kappa, and a special case."""
 
 import warnings
 

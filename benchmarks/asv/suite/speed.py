@@ -41,7 +41,7 @@ class Fit:
 
 
 class Pairs:
-    """One step of the paper's solver: a few sums over all pairs."""
+    """One step of projected gradients: a few sums over all pairs."""
 
     timeout = 300
 
