@@ -114,14 +114,28 @@ def test_what_a_spreadsheet_made_of_the_file_is_read_and_mended(path):
     assert read(path) == [*SOME, Answer((2, 3), True)]
 
 
-def test_the_last_of_several_answers_about_a_pair_counts(path):
+def test_the_last_of_several_answers_about_a_pair_counts_until_it_is_undone(path):
     whole = write(path)
     first = whole.splitlines(keepends=True)[1]
     path.write_bytes(whole + first + first.replace(b"0,1,1", b"0,1,0"))
     file = opened(path)
-    assert file.answers == [*SOME[1:], Answer((0, 1), False)]
-    assert file.undo() == Answer((0, 1), False)
-    assert read(path) == SOME[1:]
+    assert file.answers == [*SOME[1:], Answer((0, 1), False, times=3)]
+    assert file.undo() == Answer((0, 1), False, times=3)
+    assert read(path) == [*SOME[1:], Answer((0, 1), True, times=2)]
+
+
+def test_an_answer_replaces_another_one_until_it_is_undone(path):
+    """One that agrees with it stays, as a confirmation; `seraph fit` refuses two that differ."""
+    write(path)
+    file = opened(path)
+    for value, n_lines in ((True, 5), (False, 4)):
+        file.add(Answer((0, 1), value))
+        assert len(path.read_text().splitlines()) == n_lines
+    assert file.answers[-1] == Answer((0, 1), False)
+    file.undo()
+    assert file.answers[-1] == Answer((0, 1), True, times=2)
+    file.undo()
+    assert read(path) == SOME
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph._apps.ask._answers import Answer
+from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
 from seraph._apps.ask._records import RecordQuestions, Records
 from seraph.records import DuplicateFinder
 from tests.helpers.ask import answer_truly, session
@@ -89,3 +89,17 @@ def test_a_corrected_answer_is_not_asked_a_third_time(tmp_path, records):
         answer_truly(opened, PERSON, 4)
         assert opened.state()["learning"]["doubts"] == []
         assert all(not question.again for question in opened._queue)
+
+
+def test_an_answer_that_is_given_again_is_not_overruled(tmp_path, records):
+    """The finder takes it for sure, as `seraph duplicates` does when it reads the file."""
+    file = AnswerFile(tmp_path / "answers.csv", [str(row) for row in range(100)], PairFormat())
+    for answer in truly(map(tuple, records.finder.questions(40).tolist())):
+        file.add(answer)
+    pairs = records.finder.find(*records.answers(file.answers)).pairs.tolist()
+    surest = next(tuple(p) for p in pairs if tuple(p) not in {a.rows for a in file.answers})
+    overruled = []
+    for _ in range(2):
+        file.add(Answer(surest, False))
+        overruled.append(records.finder.find(*records.answers(file.answers)).suspicious.tolist())
+    assert overruled == [[list(surest)], []]

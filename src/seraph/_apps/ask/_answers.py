@@ -29,6 +29,7 @@ class Answer:
     value: bool | str | None  # the same or not, or a class; None if the person was unsure
     weight: float | None = None  # in the test; None for an answer to learn from
     when: str = field(default="", compare=False)
+    times: int = 1  # how often it was given, or another one about the same rows
 
 
 # Columns that a file may lack.
@@ -72,9 +73,9 @@ class AnswerFile:
     `ids` are the names of the rows, by which answers find them again; `contents` returns the
     digest of a row, and `n_first` is the number of rows of the first of two tables (`RowNames`).
     `by_id` is whether the user gave the ids: then a few rows may have changed since. The
-    `answers` are in the order of the file; of several about the same rows, the last. A file of
-    something else, about rows that are not there, or about another table is refused with a
-    ValueError.
+    `answers` are in the order of the file; of several about the same rows, the last. The file
+    keeps those that agree with it: an answer that was given twice is sure. A file of something
+    else, about rows that are not there, or about another table is refused with a ValueError.
     """
 
     def __init__(
@@ -89,6 +90,8 @@ class AnswerFile:
     ) -> None:
         self.path = path
         self.answers: list[Answer] = []
+        self._log: list[Answer] = []  # every line, of which `answers` are the last
+        self._before: list[list[Answer]] = []  # the lines before each answer of this session
         self._names = RowNames(ids, contents, n_first)
         self._by_id = by_id
         self._form = form
@@ -96,21 +99,23 @@ class AnswerFile:
         header, *lines = self._lines()
         if header:
             self._parse(header, lines)
-        self._write(self.answers)  # with the row numbers of today
+        self._write(self._log)  # with the row numbers of today
 
     def add(self, answer: Answer) -> None:
-        """Write an answer at the end, in place of another one about the same rows.
+        """Write an answer at the end, in place of a different one about the same rows.
 
         If that fails, the file is as it was before.
         """
-        others = [old for old in self.answers if old.rows != answer.rows]
-        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._write([*others, replace(answer, when=now)])
+        before, now = self._log, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        kept = [o for o in before if o.rows != answer.rows or o.value == answer.value]
+        self._write([*kept, replace(answer, when=now)])
+        self._before.append(before)
 
     def undo(self) -> Answer | None:
-        """Take the last answer back; None if there is none."""
+        """Take the last answer back; None if there is none. One that it replaced counts again."""
         undone = self.answers[-1] if self.answers else None
-        self._write(self.answers[:-1])
+        self._write(self._before[-1] if self._before else self._log[:-1])
+        del self._before[-1:]
         return undone
 
     def _data(self) -> bytes:
@@ -127,7 +132,12 @@ class AnswerFile:
         writer.writerows(map(self._cells, answers))
         new = out.getvalue().encode()
         write_whole(self.path, new)
-        self._known, self.answers = new, list(answers)
+        self._known, self._log = new, list(answers)
+        last: dict[tuple[int, ...], Answer] = {}
+        for answer in answers:
+            old = last.pop(answer.rows, None)  # the last one is at the end
+            last[answer.rows] = replace(answer, times=1 + (old.times if old else 0))
+        self.answers = list(last.values())
 
     def _cells(self, answer: Answer) -> list[str]:
         """Return the cells of an answer."""
@@ -149,11 +159,10 @@ class AnswerFile:
             raise ValueError(self._refusal(f"cannot be read ({error})")) from None
 
     def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-        """Read the answers, the last one about the same rows."""
+        """Read the answers."""
         wanted = self._form.header
         if tuple(header) != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
-        answers: dict[tuple[int, ...], Answer] = {}
         changed: dict[int, bool] = {}
         lost: list[int] = []
         for number, line in enumerate(lines):
@@ -167,8 +176,7 @@ class AnswerFile:
             except ValueError as error:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
             changed |= self._names.changed(rows, cells["content"])
-            answers.pop(answer.rows, None)  # the last one is at the end
-            answers[answer.rows] = answer
+            self._log.append(answer)
         if lost:
             raise ValueError(
                 f"{self.path} has answers about other rows: {len(lost)} of {len(lines)} name rows "
@@ -176,7 +184,6 @@ class AnswerFile:
                 "they are about, or choose another file with -o."
             )
         self._check_unchanged(changed)
-        self.answers = list(answers.values())
 
     def _answer(self, rows: Sequence[int], cells: Mapping[str, str]) -> Answer:
         """Return the answer in a line."""

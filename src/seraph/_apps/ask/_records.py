@@ -33,8 +33,8 @@ class Records:
         return np.array([0, self.n_first or 0])
 
     def answers(self, answers: Sequence[Answer]) -> tuple[IntArray, BoolArray]:
-        """Return pairs and answers as the finder takes them."""
-        known = [a for a in answers if a.value is not None]
+        """Return pairs and answers as the finder takes them, each as often as it was given."""
+        known = [a for a in answers if a.value is not None for _ in range(a.times)]
         pairs = np.array([a.rows for a in known], dtype=np.intp).reshape(-1, 2)
         return pairs - self.below, np.array([a.value for a in known], dtype=bool)
 

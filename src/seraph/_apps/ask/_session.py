@@ -163,7 +163,8 @@ class Session:
             if undone is None:
                 return False
             self._reviewed.discard(undone.rows)
-            self._queue.appendleft(Question(undone.rows, undone.weight))
+            again = any(answer.rows == undone.rows for answer in self.file.answers)
+            self._queue.appendleft(Question(undone.rows, undone.weight, again=again))
             self._lock.notify_all()
             return True
 
