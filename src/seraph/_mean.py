@@ -179,6 +179,8 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
         weights = np.where(is_used, weights, 0.0)
         weights /= weights.sum() or 1.0
         total = float(np.square(points.frame.std).sum())
+        # The rows of all factors, each times its length, are a factor of the sum of the metrics
+        # w_k tr(C) / tr(A_k C) A_k, because (c P)'(c P) = c^2 A.
         lengths = np.sqrt(weights * total / np.where(is_used, variances, 1.0))
         stack = np.vstack([length * P for length, P in zip(lengths, factors, strict=True)])
         return self._set_learned(

@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import onnxruntime
+import pandas as pd
 import pytest
 import safetensors
 from scipy.spatial.distance import pdist
@@ -110,6 +111,15 @@ def test_bad_arguments_are_refused(settings, reason):
         to_matrix(MeanMetric().fit(X, SOME), **settings)
     with pytest.raises(ValueError, match="must be a fitted estimator"):
         to_matrix(SERAPH)
+
+
+def test_a_frame_with_other_columns_is_refused():
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    for model in (SERAPH(), make_pipeline(StandardScaler(), SERAPH())):
+        model.fit(frame, SOME)
+        assert to_matrix(model, n_components=2, X=frame).shape == (6, 2)
+        with pytest.raises(ValueError, match="feature names should match"):
+            to_matrix(model, n_components=2, X=frame[list("fedcba")])
 
 
 @pytest.mark.parametrize("n_components", [None, 2])

@@ -150,7 +150,7 @@ def fit_log_odds(d: Array, held: HeldOut, base_rate: float | None) -> tuple[floa
     slope, intercept = float(model.coef_[0, 0]) / scale, float(model.intercept_[0])
     if slope > 0.0:  # the distance is not better than chance
         slope, intercept = 0.0, float(logit(np.average(soft, weights=weights)))
-    if base_rate is not None:
+    if base_rate is not None:  # Bayes: p / (1 - p) is the prior odds times what the distance says
         intercept += float(logit(base_rate) - logit(held.share))
     return slope, intercept
 
@@ -248,7 +248,9 @@ def _find_interval(value: float, replicates: Array, n: float) -> Interval:
         return value, 0.0, 1.0
     known = replicates[~np.isnan(replicates)]
     low, high = np.percentile(known, [2.5, 97.5]) if len(known) else (0, 1)
-    z2 = 1.959963985**2  # of the normal quantile
+    # Wilson's interval: all rates p with (value - p)^2 <= z^2 p (1 - p) / n, for the normal
+    # quantile z. It has a width also where no pair is wrong.
+    z2 = 1.959963985**2
     center = (value + z2 / (2 * n)) / (1 + z2 / n)
     half = np.sqrt(value * (1 - value) * z2 / n + (z2 / (2 * n)) ** 2) / (1 + z2 / n)
     low, high = max(0.0, min(low, center - half)), min(1.0, max(high, center + half))

@@ -63,9 +63,12 @@ def cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:
     copies = np.bincount(rows, minlength=n)[marked]  # how often each row of a mark was taken
     times = copies.prod(axis=1)
     which = np.repeat(np.arange(len(marked)), times)
+    # A mark whose rows were taken 2 and 3 times becomes 6 marks, numbered from 0 to 5. The digits
+    # of a number, of base 2 and then 3, say which copy of either row it is about: 5 = 1 + 2 * 2 is
+    # the second copy of the first row with the third of the other.
     number = np.arange(len(which)) - np.repeat(np.cumsum(times) - times, times)
     taken = np.empty((len(which), marked.shape[1]), dtype=np.intp)
-    for side in range(marked.shape[1]):  # the digits of the number choose the copies
+    for side in range(marked.shape[1]):
         number, copy = np.divmod(number, copies[which, side])
         taken[:, side] = places[starts[marked[which, side]] + copy]
     return taken, which
