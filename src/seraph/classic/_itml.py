@@ -188,11 +188,15 @@ class ITML(ClassicLearner):
             n_iter += n_steps
         P = extend_map(R.T, basis)
         return P if root is None else P @ root.T, {
-            **self._certified(max(0.0, value), gap, n_iter),
             "gamma_": gamma,
             "bounds_": bounds,
-            "converged_": gap <= min(self.tol, CONVERGED_GAP),
-            "stopped_early_": CONVERGED_GAP < gap <= self.tol,
+            **self._certified(
+                max(0.0, value),
+                gap,
+                n_iter,
+                converged=gap <= min(self.tol, CONVERGED_GAP),
+                stopped_early=CONVERGED_GAP < gap <= self.tol,
+            ),
         }
 
 

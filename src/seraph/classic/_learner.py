@@ -66,15 +66,29 @@ class Learner(MahalanobisLearner):
             components = components.astype(points.dtype)
         return self._set_learned(X, components, **learned, **attributes)
 
-    def _certified(self, value: float, gap: float, n_iter: int, **advice: str) -> dict[str, Any]:
-        """Return what a solver with a certificate found; warn if it stopped before `tol`."""
-        if gap > self.tol:
+    def _certified(
+        self,
+        value: float,
+        gap: float,
+        n_iter: int,
+        *,
+        converged: bool | None = None,
+        stopped_early: bool | None = None,
+        **advice: str,
+    ) -> dict[str, Any]:
+        """Return what a solver with a certificate found; warn if it stopped before it meant to.
+
+        It has `converged` where the gap is within `tol`, if not told otherwise.
+        """
+        converged = gap <= self.tol if converged is None else converged
+        if not (converged or stopped_early):
             self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}", **advice)
         return {
             "objective_": value,
             "optimality_gap_": gap,
-            "converged_": gap <= self.tol,
+            "converged_": converged,
             "n_iter_": max(1, n_iter),
+            **({} if stopped_early is None else {"stopped_early_": stopped_early}),
         }
 
     def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:

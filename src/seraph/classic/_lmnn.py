@@ -130,16 +130,10 @@ class LMNN(ClassLabelLearner):
         P, objective, gap, converged, n_iter = _minimize(
             triples, first, max_iter=self.max_iter, tol=self.tol
         )
-        stopped_early = not converged and gap <= self.tol
-        if not (converged or stopped_early):
-            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}")
-        return compress(P) @ map_to_them, {
-            "objective_": objective,
-            "optimality_gap_": gap,
-            "converged_": converged,
-            "stopped_early_": stopped_early,
-            "n_iter_": max(1, n_iter),
-        }
+        early = not converged and gap <= self.tol
+        return compress(P) @ map_to_them, self._certified(
+            objective, gap, n_iter, converged=converged, stopped_early=early
+        )
 
 
 def _principal_coordinates(X: Array) -> tuple[Array, Array]:

@@ -157,16 +157,17 @@ class SCML(ComparisonLearner):
         basis = local_directions(
             Z / unit, rows[:, 0], near, far, n_basis=n_basis, random_state=self.random_state
         )
-        P, fitted = compose(near, far, basis, float(self.beta), self.max_iter, self.tol)
-        if not fitted["n_directions_"]:
+        P, n_directions, value, gap, n_iter = compose(
+            near, far, basis, float(self.beta), self.max_iter, self.tol
+        )
+        if not n_directions:
             warn(
                 "The learned metric is zero (rank 0): SCML gives no direction any weight, and "
                 "every distance is 0. beta is too large for these comparisons; lower it."
             )
-        if not (fitted["converged_"] or fitted["stopped_early_"]):
-            progress = f"{fitted['n_iter_']} iterations, gap {fitted['optimality_gap_']:.1e}"
-            self._warn_not_converged(progress)
-        return P / unit, fitted
+        early = gap > self.tol and n_iter < self.max_iter
+        certified = self._certified(value, gap, n_iter, stopped_early=early)
+        return P / unit, {"n_directions_": n_directions, **certified}
 
 
 def in_mean_distances(Z: Array, rows: Array) -> tuple[Array, Array, float]:
@@ -183,22 +184,20 @@ def in_mean_distances(Z: Array, rows: Array) -> tuple[Array, Array, float]:
 
 def compose(
     near: Array, far: Array, basis: Array, beta: float, max_iter: int, tol: float
-) -> tuple[Array, dict[str, Any]]:
-    """Weight the directions in `basis`; return the factor and the fitted attributes."""
+) -> tuple[Array, int, float, float, int]:
+    """Weight the directions in `basis`.
+
+    Returns the factor, the number of directions with a weight, the objective, its gap and the
+    number of iterations.
+    """
     differences = (near @ basis.T) ** 2 - (far @ basis.T) ** 2
     weights, value, gap, n_iter = Hinges(differences, beta).minimize(max_iter, tol, tol)
     used = weights > 0.0
     scaled = np.sqrt(weights[used])[:, np.newaxis] * basis[used]
     _, lengths, directions = svd(scaled)
     kept = lengths > 1e-10 * lengths.max(initial=0.0)
-    return lengths[kept, np.newaxis] * directions[kept], {
-        "n_directions_": int(used.sum()),
-        "objective_": value,
-        "optimality_gap_": gap,
-        "converged_": gap <= tol,
-        "stopped_early_": gap > tol and n_iter < max_iter,
-        "n_iter_": max(1, n_iter),
-    }
+    P = lengths[kept, np.newaxis] * directions[kept]
+    return P, int(used.sum()), value, gap, n_iter
 
 
 def neighbor_triplets(

@@ -38,10 +38,10 @@ class _BaseSCML(MahalanobisMixin):
             choice = {"n_basis": n_basis, "random_state": self.random_state}
             basis = local_directions(points / unit, rows[:, 0], near, far, **choice)
         beta = float(self.beta) / unit**2  # of the weights in the unit of X
-        P, fitted = compose(near, far, basis, beta, self.max_iter, 1e-3)
+        P, *_, n_iter = compose(near, far, basis, beta, self.max_iter, 1e-3)
         components = np.zeros((m, m))  # as many rows as features, whatever the rank
         components[: len(P)] = P / unit
-        return self._adopt(components, n_iter_=fitted["n_iter_"])
+        return self._adopt(components, n_iter_=max(1, n_iter))
 
 
 _SCML = f"n_basis=None, gamma=5e-3, max_iter=10000, output_iter=500, batch_size=10, {LAST}"
