@@ -204,17 +204,13 @@ class Points(NamedTuple):
         blocks = pairs.to_blocks(Z)
         return cls(blocks, library(Z).einsum("bir,bir->bi", blocks, blocks) - 0.5 * eta, eta)
 
-    def margins(
-        self, task: Task, left_out: AnyArray | None, *, is_sharp: bool = False
-    ) -> AnyArray:
+    def margins(self, task: Task, left_out: Any, *, is_sharp: bool = False) -> AnyArray:
         """Return the t of the pairs of a task; `FAR` for those without a term."""
         A, B = self.Z[task.a], self.Z[task.b]
         t = sums_less_products(self.halves[task.a], self.halves[task.b], A, B)
-        if is_sharp:
-            t = with_short_ones(t, self.eta, A, B, self.largest)
         if left_out is not None:
             t[left_out] = FAR
-        return t
+        return with_short_ones(t, self.eta, A, B, self.largest) if is_sharp else t
 
     @property
     def largest(self) -> float:
@@ -322,18 +318,19 @@ def _terms(total: Sum, task: Task) -> tuple[Any, AnyArray]:
         return function.sum(t, 0.0, left_out)
     same = pairs.codes[task.a][:, :, None] == pairs.codes[task.b][:, None, :]
     if left_out is not None:
-        same &= ~left_out
+        same[left_out] = False
     return function.sum(t, same * library(t).ones_like(t), left_out)
 
 
-def _left_out(pairs: BlockPairs, task: Task) -> AnyArray | None:
-    """Return which pairs of a task have no term; None if all have one."""
-    if not (task.masked or task.is_diagonal):
-        return None
+def _left_out(pairs: BlockPairs, task: Task) -> Any:
+    """Return an index of the pairs of a task that have no term; None if all have one."""
+    rows = range(pairs.codes.shape[1])
+    diagonal = slice(None), rows, rows
+    if not task.masked:
+        return diagonal if task.is_diagonal else None
     a, b = pairs.codes[task.a][:, :, None], pairs.codes[task.b][:, None, :]
     both = (a >= 0) & (b >= 0)
     left_out = ~both if pairs.labeled else both | (a == PADDING) | (b == PADDING)
     if task.is_diagonal:
-        rows = range(left_out.shape[1])
-        left_out[:, rows, rows] = True
+        left_out[diagonal] = True
     return left_out

@@ -136,10 +136,10 @@ class PairFunction(ABC):
         part, factor, slopes = _formula(type(self), library(t))(t, q, self.numbers)
         return part if isinstance(factor, float) else part - library(t).log(factor), slopes
 
-    def sum(self, t: AnyArray, q: Any, left_out: AnyArray | None = None) -> tuple[Any, AnyArray]:
+    def sum(self, t: AnyArray, q: Any, left_out: Any = None) -> tuple[Any, AnyArray]:
         """Return the sum of phi over a stack of tiles, and the derivative for each pair.
 
-        `left_out` says which pairs have no term; those are at `FAR`.
+        `left_out` is the index of the pairs without a term, which are at `FAR`.
         """
         part, factor, slopes = _formula(type(self), library(t))(t, q, self.numbers)
         if left_out is not None and not self.vanishes:
