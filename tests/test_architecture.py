@@ -55,6 +55,7 @@ MAY_IMPORT = {
     "compat": {"_marks", "_utils", "classic"},
     "persist": {
         "_decide",
+        "_forest",
         "_learner",
         "_mean",
         "_seraph",

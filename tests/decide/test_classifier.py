@@ -6,10 +6,11 @@ import pyarrow as pa
 import pytest
 from scipy.special import softmax
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from seraph import SERAPH, MahalanobisLearner, Marks, MeanMetric, MetricClassifier
 from seraph._decide._rules import WIDTHS, C
@@ -74,6 +75,23 @@ def test_probabilities_are_those_of_the_formulas(wine, learner, rule, n_classes)
     np.testing.assert_allclose(found, expected, atol=1e-4 if rule != "vote" else 1e-9)
     np.testing.assert_array_equal(classifier.classes_, np.arange(n_classes))
     np.testing.assert_array_equal(classifier.predict(X), found.argmax(axis=1))
+
+
+def test_all_voices_are_the_mean_and_a_forest_by_the_number_of_features(wine):
+    X, y_partial, _ = wine
+    known, m = y_partial >= 0, X.shape[1]
+    forest = RandomForestClassifier(200, random_state=0)
+    votes = forest.fit(X[known].astype(np.float32), y_partial[known]).predict_proba(X)
+    mean = MetricClassifier(Euclidean()).fit(X, y_partial).predict_proba(X)
+    share = 0.5 / (1.0 + m / 30.0)
+    for learner in (Euclidean(), make_pipeline(FunctionTransformer(), Euclidean())):
+        classifier = MetricClassifier(learner, rule="all").fit(X, y_partial)
+        assert classifier.forest_share_ == pytest.approx(share)
+        expected = (1.0 - share) * mean + share * votes
+        np.testing.assert_allclose(classifier.predict_proba(X), expected, atol=1e-9)
+    one_class = MetricClassifier(Euclidean(), rule="all").fit(X, np.where(known, 0, -1))
+    assert one_class.forest_ is None
+    assert MetricClassifier(Euclidean()).fit(X, y_partial).forest_ is None
 
 
 def test_the_unit_of_the_points_does_not_matter(wine):

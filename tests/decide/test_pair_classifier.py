@@ -50,9 +50,8 @@ def test_one_call_with_defaults_decides_about_new_points():
     np.testing.assert_array_equal(predicted == 1, d <= model.threshold_)
     p = model.predict_proba(ALL, X[TEST])
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
-    np.testing.assert_allclose(
-        np.log(p[:, 1] / p[:, 0]), model.intercept_ + model.slope_ * d, rtol=1e-6, atol=1e-9
-    )
+    expected = model.intercept_ + model.slope_ * np.log(d)
+    np.testing.assert_allclose(np.log(p[:, 1] / p[:, 0]), expected, rtol=1e-6, atol=1e-9)
     assert model.slope_ < 0
     low, high = model.report_["accuracy"][1:]
     assert low <= np.mean((predicted == 1) == SAME) <= high
@@ -144,7 +143,7 @@ def test_decisions_agree_with_probabilities_and_identical_points_are_alike(known
 
 def test_what_cannot_be_decided_is_said():
     points, y, pairs = labeled_points()
-    model = PairClassifier(Euclidean(), cv=3)
+    model = PairClassifier(Euclidean(), cv=3, forest=False)
     for seed in range(3):  # random marks
         marks = Marks(pairs, np.random.default_rng(seed).permutation(np.arange(30) < 10), rows=60)
         with pytest.warns(UserWarning, match=r"better than chance would.* AUC is 0\.\d"):
@@ -260,7 +259,8 @@ def test_an_unsure_mark_is_a_similar_and_a_dissimilar_one_in_parts():
 
 def test_a_pipeline_takes_raw_points():
     raw = WINE[TRAIN]
-    model = PairClassifier(make_pipeline(StandardScaler(), FAST), cv=3).fit(raw, marks=MARKS)
+    model = PairClassifier(make_pipeline(StandardScaler(), FAST), cv=3, forest=False)
+    model.fit(raw, marks=MARKS)
     np.testing.assert_allclose(
         model.pair_distance(raw[PAIRS[:5]]), model.pair_distance(PAIRS[:5], raw)
     )
@@ -324,7 +324,7 @@ def test_a_search_over_the_learner(routing):
 def test_a_fitted_learner_is_taken_as_it_is():
     learner = GMML().fit(X[TEST], Y[TEST])
     before = learner.components_.copy()
-    model = PairClassifier(FrozenEstimator(learner)).fit(POINTS, marks=MARKS)
+    model = PairClassifier(FrozenEstimator(learner), forest=False).fit(POINTS, marks=MARKS)
     assert model.estimator_.estimator is learner
     np.testing.assert_array_equal(learner.components_, before)
     d, called = learner.pair_distance(PAIRS, POINTS), model.predict(PAIRS, POINTS) == 1

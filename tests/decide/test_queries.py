@@ -25,8 +25,8 @@ from seraph.classic import GMML, Euclidean
     [
         SERAPH(),
         SERAPH(gamma=5.0),
-        PairClassifier(GMML(), cv=2),
-        PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2),
+        PairClassifier(GMML(), cv=2, forest=False),
+        PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2, forest=False),
     ],
     ids=repr,
 )
@@ -63,7 +63,7 @@ def test_known_pairs_are_not_asked_for(wine):
 def test_pairs_are_found_where_all_are_equally_doubtful_and_in_a_sample_of_many_rows(rng):
     points = rng.normal(size=(40, 2))
     marks = Marks(np.arange(40).reshape(-1, 2), [1, 1, -1, -1, -1] * 4, rows=40)
-    model = PairClassifier(Euclidean(), cv=2).fit(
+    model = PairClassifier(Euclidean(), cv=2, forest=False).fit(
         points * np.where(np.arange(40) % 10 < 4, 9, 1)[:, None], marks=marks
     )
     assert np.isinf(model.threshold_)

@@ -51,6 +51,7 @@ CLASSIFIERS = [
     MetricClassifier(SERAPH()),
     MetricClassifier(SERAPH(), rule="nearest"),
     MetricClassifier(classic.GDM(), rule="vote"),
+    MetricClassifier(SERAPH(), rule="all"),
     MetricClassifier(SERAPH(), rule="linear"),
     MetricClassifier(),
     make_pipeline(StandardScaler(), MetricClassifier(SERAPH())),
@@ -131,7 +132,7 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
 @pytest.mark.parametrize("by_classes", [False, True])
 def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata(by_classes, wine):
     X, y_partial, _ = wine
-    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2)
+    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2, forest=False)
     model.fit(X, y_partial, marks=None if by_classes else Marks([[0, 2]], [1], rows=X))
     graph = to_onnx(model, X, dtype="float64")
     stored = {entry.key: float(entry.value) for entry in graph.metadata_props}

@@ -24,7 +24,7 @@ from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
 from .._utils._validation import as_numbers, check_choice
-from ._models import check_learner, fit_model, from_device, or_default, transformed
+from ._models import check_learner, fit_model, forest_points, from_device, or_default, transformed
 from ._rules import RULES, class_probabilities, fit_rules
 
 # The learner checks the entries of X.
@@ -52,11 +52,13 @@ class MetricClassifier(
         It is cloned, and gets the classes as 0, 1, ... and -1 for the unlabeled rows. None means
         ``MeanMetric()``, for features that are scaled already: pixels, embeddings, and what a
         TablePreparer returns. For others, pass ``make_pipeline(StandardScaler(), MeanMetric())``.
-    rule : {"mean", "vote", "linear", "nearest"}, default="mean"
+    rule : {"mean", "vote", "linear", "nearest", "all"}, default="mean"
         Classifier in the learned space. "vote": each labeled row votes for its class, with the
         weight ``exp(-d**2 / width_)``; the width maximizes the leave-one-out likelihood. "linear":
         logistic regression, with a mean variance of the rows of one. "mean": the mean of these two
-        probabilities. "nearest": the class of the nearest labeled row.
+        probabilities. "nearest": the class of the nearest labeled row. "all": the mean and, as a
+        further voice, a random forest on the features before learning; better on most tables. (No
+        forest uses sparse features or kernel values.)
 
     Attributes
     ----------
@@ -75,6 +77,8 @@ class MetricClassifier(
         The linear rule; None with the rules "vote" and "nearest". Its coefficients are those of
         the learned space, not of the features, so they are not called ``coef_``, by which other
         tools rank features.
+    forest_, forest_share_ : dict of ndarray or None, and float
+        The forest of the rule "all", and its share in the probabilities: less, the more features.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -105,7 +109,7 @@ class MetricClassifier(
         self,
         estimator: Any = None,
         *,
-        rule: Literal["mean", "vote", "linear", "nearest"] = "mean",
+        rule: Literal["mean", "vote", "linear", "nearest", "all"] = "mean",
     ) -> None:
         self.estimator = estimator
         self.rule = rule
@@ -147,7 +151,8 @@ class MetricClassifier(
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)
-        rules = fit_rules(transformed(fitted, X), known, codes, self.rule)
+        F = forest_points(fitted, X) if self.rule == "all" else None
+        rules = fit_rules(transformed(fitted, X), F, known, codes, self.rule)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.__dict__.update(estimator_=fitted, classes_=classes, **rules)
         return self
@@ -181,7 +186,9 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
-        return class_probabilities(self, np.asarray(self.transform(X)))
+        Z = np.asarray(self.transform(X))
+        F = forest_points(self.estimator_, from_device(X)) if self.forest_ else None
+        return class_probabilities(self, Z, F)
 
     def transform(self, X: ArrayLike) -> Array:
         """Map points to the learned space, as ``estimator_.transform`` does.

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing, get_tags
 
+from .._forest import Forest, grow_pair_forest, log_odds, similar_shares
 from .._marks import PairLabels
 from .._utils._typing import Array
 from ._classifier import MetricClassifier
 from ._folds import assign_folds
+from ._models import forest_points
 
 # Larger numbers of pairs of points of known class are sampled.
 _MOST_PAIRS = 20_000
@@ -65,23 +67,33 @@ class HeldOut:
         return HeldOut(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
-def pair_features(model: Any, X: Any, rows: Array) -> Array:
-    """Measure pairs of rows of `X`, by number: one column, the learned distance.
+def pair_features(model: Any, X: Any, rows: Array, forest: Forest | None = None) -> Array:
+    """Measure pairs of rows of `X`, by number: the learned distance, and log-odds of a forest.
 
-    For a `MetricClassifier` it is the probability that the classes of the two rows differ,
-    which count as independent; 0 for identical rows.
+    For a `MetricClassifier` the distance is the probability that the classes of the two rows
+    differ, which count as independent; 0 for identical rows. Without a forest there is one column.
     """
     by_classes = isinstance(model, MetricClassifier)
     numbers, places = np.unique(rows, return_inverse=True)
     mapping = model.predict_proba if by_classes else model.transform
-    Z = np.asarray(mapping(_safe_indexing(X, numbers)), dtype=np.float64)
+    X = _safe_indexing(X, numbers)
+    Z = np.asarray(mapping(X), dtype=np.float64)
     first, second = places.reshape(-1, 2).T
     if by_classes:
         differ = np.clip(1.0 - np.einsum("ij,ij->i", Z[first], Z[second]), 0.0, 1.0)
         distances = np.where((Z[first] == Z[second]).all(axis=1), 0.0, differ)
     else:
         distances = np.linalg.norm(Z[first] - Z[second], axis=1)
-    return distances[:, np.newaxis]
+    if forest is None:
+        return distances[:, np.newaxis]
+    odds = log_odds(similar_shares(forest, forest_points(model, X), places.reshape(-1, 2)))
+    return np.column_stack([distances, odds])
+
+
+def grow_on(model: Any, X: Any, labels: PairLabels, n_trees: int) -> Forest:
+    """Grow a forest on the labeled pairs of `X`, as the learner at the end of `model` sees it."""
+    points = forest_points(model, X)
+    return grow_pair_forest(points, *labels.listed(_MOST_PAIRS), n_trees=n_trees, leaf=2, seed=0)
 
 
 def measure_held_out(
@@ -90,6 +102,8 @@ def measure_held_out(
     labels: PairLabels,
     cv: int,
     refit: Callable[[Any, PairLabels], Any],
+    *,
+    n_trees: int = 0,
 ) -> HeldOut:
     """Measure the labeled pairs by models that have not seen their points.
 
@@ -98,7 +112,8 @@ def measure_held_out(
     of different fits may differ in scale: each gets the mean squared distance on `X` of the
     model's own (not so probabilities).
 
-    `cv` is the largest number of folds. `refit` fits another such model to points and labels.
+    `cv` is the largest number of folds. `refit` fits another such model to points and labels. With
+    `n_trees`, a forest of as many is grown beside each.
     """
     folds = assign_folds(labels, int(cv), np.random.RandomState(0))
     n_folds = int(folds.max()) + 1
@@ -112,11 +127,16 @@ def measure_held_out(
         test, train = labels.among(inside), labels.among(outside)
         if not (test.n_labeled and train.similar_weight and train.dissimilar_weight):
             continue
+        if n_trees and not (train.n_similar and train.n_dissimilar):  # triplets alone
+            continue
         rows, likeness, weights = test.listed(_MOST_PAIRS // n_folds)
         # With kernel values for X, the columns are the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
         metric = refit(_safe_indexing(seen, outside), train)
-        features = pair_features(metric, _safe_indexing(seen, inside), rows)
+        forest = (
+            grow_on(metric, _safe_indexing(seen, outside), train, n_trees) if n_trees else None
+        )
+        features = pair_features(metric, _safe_indexing(seen, inside), rows, forest)
         if is_scaled:
             features[:, 0] *= np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
         # A mark of likeness q is a similar pair that counts as q and a dissimilar one of 1 - q.

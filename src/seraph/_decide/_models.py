@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import _num_samples
@@ -58,6 +59,22 @@ def transformed(learner: Any, X: Any) -> Array:
     with as_numbers("X"):
         mapped = np.asarray(learner.transform(from_device(X)))
     return mapped if mapped.shape[1] else np.zeros((len(mapped), 1))
+
+
+def forest_points(model: Any, X: Any) -> Any:
+    """Return rows as the learner at the end of a fitted pipeline sees them.
+
+    None if they are no finite table of numbers in memory: a forest cannot use them.
+    """
+    while isinstance(model, Pipeline):
+        X, model = model[:-1].transform(X) if len(model) > 1 else X, model.steps[-1][1]
+    if issparse(X):
+        return None
+    try:
+        points = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    return points if points.ndim == 2 and np.isfinite(points).all() else None
 
 
 def fit_model(estimator: Any, X: Any, y: ArrayLike | None, marks: Marks | None) -> Any:

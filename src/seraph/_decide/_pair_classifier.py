@@ -8,9 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.metrics import roc_auc_score
 from sklearn.utils import Tags, _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
+from .._forest import log_odds, similar_shares
 from .._learner import check_pairs
 from .._marks import Marks, PairLabels, Rows
 from .._utils._directions import check_directions
@@ -23,26 +25,42 @@ from .._utils._validation import (
     check_rows_by_number,
     shown,
 )
-from ..metrics._pairs import pairs_to_score, score_of_classes, score_of_distances
+from ..metrics._pairs import (
+    pairs_to_score,
+    score_of_classes,
+    score_of_distances,
+    score_of_pairs,
+)
 from ._classifier import MetricClassifier
 from ._folds import order_by_name
-from ._held_out import measure_held_out, pair_features
-from ._models import check_learner, fit_model, from_device, or_default, transformed
+from ._held_out import HeldOut, grow_on, measure_held_out, pair_features
+from ._models import (
+    check_learner,
+    fit_model,
+    forest_points,
+    from_device,
+    or_default,
+    transformed,
+)
+from ._stack import Stack
 from ._threshold import (
     STRATEGIES,
     WITH_TARGET,
     Aim,
     Decision,
-    distances,
     judge,
     warn_of_no_decision,
 )
+
+# Trees of the forest, and of those beside the metrics of the folds.
+_TREES, _FOLD_TREES = 100, 40
 
 
 class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     """Decide whether two points are alike, with a distance that is learned for it.
 
-    Fitted with marked pairs, it thresholds the learned distance. Fitted with classes alone, it
+    Fitted with marked pairs, it thresholds the learned distance, divided by a power of the odds
+    that a random forest of pairs gives them. Fitted with classes alone, it
     thresholds the probability that the classes of two points differ, ``1 - p @ q``, by a
     :class:`seraph.MetricClassifier`. That answers "same class?" for classes that have labels; for
     any other question, fit with marks.
@@ -75,6 +93,10 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         labeled (from all, if `mu` or `manifold` is a number). For a learner that is fitted
         already, pass ``FrozenEstimator(learner)`` of scikit-learn, and pairs of points that it
         has not seen.
+    forest : bool, default=True
+        Whether a forest of pairs decides, too: :class:`seraph.classic.RFD`, which learns where in
+        the table a difference counts, as no distance of this kind can. Held-out pairs weigh the
+        two. It has no part with classes alone, sparse features or kernel values.
 
     Attributes
     ----------
@@ -88,10 +110,19 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         "false_accept_rate" as (value, low, high), with a 95 % interval; the "brier_score" of the
         probabilities; the "base_rate" that all this holds for; "n_similar" and "n_dissimilar",
         the held-out pairs (a mark between 0 and 1 is in both). Each fold is judged by a threshold
-        and probabilities chosen on the others.
+        and probabilities chosen on the others. With a forest, also its "forest_share", and why:
+        "auc_of_distance" and "auc_of_forest", what each alone is worth on held-out pairs.
     slope_, intercept_ : float
-        The log-odds that two points at distance d are alike are ``intercept_ + slope_ d``; but
-        identical points have a probability of at least 0.5.
+        The log-odds that two points at distance d are alike are ``intercept_ + slope_ d``, or
+        ``intercept_ + slope_ ln(d)`` with a forest; but identical points have a probability of at
+        least 0.5.
+    forest_ : dict of ndarray, or None
+        The forest of pairs; see :class:`seraph.classic.RFD`.
+    forest_share_ : float
+        Share of the forest in the decision, from 0 to 1; 0 without one.
+    power_, floor_ : float
+        With a forest, the distance of two points is the learned one (`floor_` if that is smaller)
+        over the forest's odds that they are alike, to this power; 0 for identical points.
     classes_ : ndarray of shape (2,)
         -1 for different and 1 for alike.
     n_features_in_ : int
@@ -102,6 +133,9 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     References
     ----------
     J. C. Platt. Probabilistic outputs for support vector machines. 1999.
+
+    C. Xiong, D. Johnson, R. Xu, J. J. Corso. Random forests for metric learning with implicit
+    pairwise position dependence. KDD 2012.
 
     Examples
     --------
@@ -134,12 +168,14 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         target: float | None = None,
         base_rate: float | None = None,
         cv: int = 5,
+        forest: bool = True,
     ) -> None:
         self.estimator = estimator
         self.strategy = strategy
         self.target = target
         self.base_rate = base_rate
         self.cv = cv
+        self.forest = forest
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None) -> Self:
         """Learn the metric, choose the threshold, and calibrate the probabilities.
@@ -168,16 +204,25 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         if y is not None and marks is None and not isinstance(blank, MetricClassifier):
             blank = MetricClassifier(blank)
         model = fit_model(clone(blank), X, y, marks)
+        n_trees = _FOLD_TREES if self._can_grow(model, X, labels) else 0
         with as_numbers("X"):
-            held = measure_held_out(model, X, labels, self.cv, partial(_refit, blank))
-        aim = Aim(self.strategy, self.target, self.base_rate)
+            refit = partial(_refit, blank)
+            held = measure_held_out(model, X, labels, self.cv, refit, n_trees=n_trees)
+        forest = grow_on(model, X, labels, _TREES) if n_trees else None
+        n_features = len(forest["center"]) if forest else 0
+        aim = Aim(self.strategy, self.target, self.base_rate, n_features)
         decision = Decision.choose(held, aim)
         report = judge(held, decision, aim)
         warn_of_no_decision(held, decision)
+        if decision.stack:
+            report |= {"forest_share": decision.stack.share} | _aucs(held)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.estimator_, self.report_, self.classes_ = model, report, np.array([-1, 1])
         self.threshold_ = decision.threshold
         self.slope_, self.intercept_ = decision.slope, decision.intercept
+        stack = decision.stack or Stack(0.0, 0.0, 0.0)
+        self.forest_, self.forest_share_ = forest, stack.share
+        self.power_, self.floor_ = stack.power, stack.floor
         return self
 
     def predict(self, pairs: ArrayLike, X: Any = None) -> Array:
@@ -220,7 +265,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
         """Compute the learned distance between the two points of each pair.
 
-        Fitted with classes alone, this is the probability that their classes differ.
+        With a forest, it is divided by a power of the forest's odds (see ``power_``). Fitted with
+        classes alone, this is the probability that their classes differ.
 
         Parameters
         ----------
@@ -235,11 +281,19 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         ndarray of shape (n_pairs,)
             Learned distances.
         """
-        return distances(self._measure(pairs, X))
+        return self._decision.distances(self._measure(pairs, X))
 
     @property
     def _decision(self) -> Decision:
-        return Decision(self.threshold_, self.slope_, self.intercept_)
+        stack = Stack(self.power_, self.floor_, self.forest_share_) if self.forest_ else None
+        return Decision(self.threshold_, self.slope_, self.intercept_, stack)
+
+    def _can_grow(self, model: Any, X: Any, labels: PairLabels) -> bool:
+        """Whether a forest can decide, too: about pairs, from a table of numbers."""
+        if not self.forest or isinstance(model, MetricClassifier):
+            return False
+        is_table = not get_tags(model).input_tags.pairwise and forest_points(model, X) is not None
+        return is_table and bool(labels.n_similar and labels.n_dissimilar)
 
     def _measure(self, pairs: ArrayLike, X: Any) -> Array:
         """Return the features of pairs, of shape (n_pairs, n_features)."""
@@ -249,11 +303,11 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             check_rows_by_number(X)
             check_directions(model, X)
             with as_numbers("X"):  # a step of a pipeline may be the first to look at X
-                return pair_features(model, X, Rows.of(X).require(pairs))
+                return pair_features(model, X, Rows.of(X).require(pairs), self.forest_)
         points = np.asarray(pairs)
         check_pairs(points, self.n_features_in_)
         if len(points) == 0:
-            return np.empty((0, 1))
+            return np.empty((0, 2 if self.forest_ else 1))
         rows: Any = points.reshape(-1, points.shape[2])
         check_directions(model, rows, "pairs")
         if hasattr(self, "feature_names_in_"):  # steps of a pipeline may go by these names
@@ -261,7 +315,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
             rows = pd.DataFrame(rows, columns=self.feature_names_in_)
         with as_numbers("pairs"):
-            return pair_features(model, rows, np.arange(len(rows)).reshape(-1, 2))
+            numbers = np.arange(len(rows)).reshape(-1, 2)
+            return pair_features(model, rows, numbers, self.forest_)
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -287,7 +342,19 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         labels = pairs_to_score(X, _num_samples(X), y, marks)
         if isinstance(self.estimator_, MetricClassifier):
             return score_of_classes(self.estimator_.predict_proba(X), labels)
-        return score_of_distances(transformed(self.estimator_, X), labels)
+        Z = transformed(self.estimator_, X)
+        if not self.forest_:
+            return score_of_distances(Z, labels)
+        points, rank = forest_points(self.estimator_, X), Z.shape[1]
+
+        def distances(first: Array, second: Array) -> Array:
+            both = np.vstack([first[:, rank:], second[:, rank:]])
+            rows = np.arange(len(both)).reshape(2, -1).T
+            odds = log_odds(similar_shares(self.forest_, both, rows))
+            d = np.linalg.norm(first[:, :rank] - second[:, :rank], axis=1)
+            return self._decision.distances(np.column_stack([d, odds]))
+
+        return score_of_pairs(np.hstack([Z, points]), distances, labels)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -307,6 +374,8 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         if self.base_rate in (0, 1):
             raise ValueError(f"base_rate must be between 0 and 1; got {shown(self.base_rate)}.")
         check_number("cv", self.cv, low=2, integer=True)
+        if not isinstance(self.forest, bool | np.bool_):
+            raise ValueError(f"forest must be True or False; got {shown(self.forest)}.")
 
 
 def _in_order_of_names(
@@ -320,6 +389,15 @@ def _in_order_of_names(
         marks = marks[order]
     y = None if y is None else _safe_indexing(y, order)
     return _safe_indexing(X, order), y, marks, labels.among(order)
+
+
+def _aucs(held: HeldOut) -> dict[str, float]:
+    """Return what the distance and the forest, each alone, are worth on held-out pairs."""
+    measured = {"auc_of_distance": -held.features[:, 0], "auc_of_forest": held.features[:, 1]}
+    return {
+        name: float(roc_auc_score(held.similar, column, sample_weight=held.counts))
+        for name, column in measured.items()
+    }
 
 
 def _refit(blank: Any, X: Any, known: PairLabels) -> Any:

@@ -9,6 +9,9 @@ with k classes: few labels allow no certainty. The width :math:`\tau` is a multi
 squared distance from a row to the nearest labeled one; of a few multiples, the one under which
 the others predict each labeled row best. The linear rule is logistic regression with a
 squared penalty, in the same space with a mean variance of one.
+
+All voices together are the mean of these two, and a random forest on the features before learning,
+whose share is less, the more features there are (`prior_share`).
 """
 
 from __future__ import annotations
@@ -22,10 +25,11 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
+from .._forest import class_shares, grow_forest, prior_share
 from .._utils._tiles import spaced
 from .._utils._typing import Array
 
-RULES = ("mean", "vote", "linear", "nearest")
+RULES = ("mean", "vote", "linear", "nearest", "all")
 
 # Multiples of the median to try as the width, and C of the logistic regression: chosen by error
 # and Brier score on the sets of benchmarks/evidence that are for choosing.
@@ -34,21 +38,28 @@ C = 1.0
 # Largest numbers of rows for the median, and of labeled rows for choosing the multiple. They tell
 # five widths apart, and take little time beside the fit of a metric.
 _ROWS, _LABELED = 2000, 200
+# Trees of the forest.
+_TREES = 200
 # Distances held at a time.
 _AT_ONCE = 1 << 22
 
 
-def fit_rules(Z: Array, known: Array, codes: Array, rule: str) -> dict[str, Any]:
+def fit_rules(Z: Array, F: Array | None, known: Array, codes: Array, rule: str) -> dict[str, Any]:
     """Return the attributes of a `MetricClassifier` that decide, for mapped rows `Z`.
 
-    Those `known` have the classes `codes`, from 0 to k - 1.
+    Those `known` have the classes `codes`, from 0 to k - 1. `F` are the features before learning,
+    for a forest; None if it cannot use them.
     """
     Z = np.asarray(Z, dtype=np.float64)
     center = Z.mean(axis=0)
     away = Z - center
     scale = float(np.sqrt(np.mean(away**2))) or 1.0
     away = away / scale
-    is_linear = rule in ("mean", "linear")
+    is_linear = rule in ("mean", "linear", "all")
+    forest, share = None, 0.0
+    if rule == "all" and F is not None and codes.max() > 0:
+        forest = grow_forest(F[known], codes, n_trees=_TREES, leaf=1, seed=0, balanced=False)
+        share = prior_share(F.shape[1])
     coef, intercept = _logistic_regression(away[known], codes) if is_linear else (None, None)
     return {
         "points_": away[known],
@@ -58,16 +69,26 @@ def fit_rules(Z: Array, known: Array, codes: Array, rule: str) -> dict[str, Any]
         "width_": _width(away, known, codes),
         "linear_coef_": coef,
         "linear_intercept_": intercept,
+        "forest_": forest,
+        "forest_share_": share,
     }
 
 
-def class_probabilities(model: Any, Z: Array) -> Array:
-    """Return the probability of each class for each row that a `MetricClassifier` has mapped."""
+def class_probabilities(model: Any, Z: Array, F: Array | None) -> Array:
+    """Return the probability of each class for each row that a `MetricClassifier` has mapped.
+
+    `F` are the features of the rows before learning, for the forest, if there is one.
+    """
     away = (np.asarray(Z, dtype=np.float64) - model.center_) / model.scale_
     if model.rule == "linear":
         return _linear(model, away)
     votes = _votes(model, away)
-    return votes if model.rule in ("vote", "nearest") else (votes + _linear(model, away)) / 2.0
+    if model.rule in ("vote", "nearest"):
+        return votes
+    shares: Array = (votes + _linear(model, away)) / 2.0
+    if F is not None and model.forest_:
+        shares += model.forest_share_ * (class_shares(model.forest_, F) - shares)
+    return shares
 
 
 def _linear(model: Any, away: Array) -> Array:

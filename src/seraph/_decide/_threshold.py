@@ -14,6 +14,7 @@ from .._marks import effective_size
 from .._utils._typing import Array, Interval
 from .._utils._warnings import warn
 from ._held_out import HeldOut
+from ._stack import Stack
 
 STRATEGIES = ("accuracy", "equal_error_rate", "precision", "recall", "false_accept_rate")
 WITH_TARGET = STRATEGIES[2:]
@@ -21,6 +22,8 @@ WITH_TARGET = STRATEGIES[2:]
 _REPLICATES = 400
 # Inverse strength of the penalty: small enough to change nothing but a singular problem.
 _HARDLY_ANY_PENALTY = 1e6
+# Largest logarithm of a distance: its exponential is finite.
+_LARGEST = 700.0
 # A rate that differs from its target by less than this reaches it: sums of weights are rounded.
 _ROUNDING = 1e-12
 
@@ -31,18 +34,21 @@ class Aim(NamedTuple):
     strategy: str = "accuracy"
     target: float | None = None
     base_rate: float | None = None
+    n_features: int = 0  # of the forest, where pairs have its log-odds as a second feature
 
 
 @dataclass(frozen=True)
 class Decision:
     """Decide about pairs by their features: at most `threshold` apart are alike.
 
-    The log-odds that two points at distance d are alike are ``intercept + slope * d``.
+    The log-odds that two points at distance d are alike are ``intercept + slope * d``; with a
+    `stack`, d is the logarithm of its distance.
     """
 
     threshold: float
     slope: float
     intercept: float
+    stack: Stack | None = None
 
     @classmethod
     def choose(cls, held: HeldOut, aim: Aim, otherwise: float | None = None) -> Decision:
@@ -55,34 +61,38 @@ class Decision:
 
         If these pairs reach no target, the threshold is `otherwise`, or a ValueError says so.
         """
-        d = distances(held.features)
+        stack = Stack.fit(held, aim.n_features) if held.features.shape[1] > 1 else None
+        d = stack.logarithms(held.features) if stack else held.features[:, 0]
         slope, intercept = fit_log_odds(d, held, aim.base_rate)
         if aim.strategy == "accuracy":
-            always_or_never = np.inf if intercept >= 0.0 else -np.inf
-            even = max(0.0, -intercept / slope) if slope < 0.0 else always_or_never
-            return cls(even, slope, intercept)
+            even = np.inf if intercept >= 0.0 else -np.inf
+            if slope < 0.0:
+                even = -intercept / slope
+                even = float(np.exp(min(even, _LARGEST))) if stack else max(0.0, even)
+            return cls(even, slope, intercept, stack)
+        if stack:
+            d = stack.distances(held.features)
         try:
             threshold = choose_threshold(d, held.similar, held.weights(aim.base_rate), aim)
         except ValueError:
             if otherwise is None:
                 raise
             threshold = otherwise
-        return cls(threshold, slope, intercept)
+        return cls(threshold, slope, intercept, stack)
+
+    def distances(self, features: Array) -> Array:
+        """Return the one number of each pair that the threshold goes by."""
+        return self.stack.distances(features) if self.stack else np.asarray(features[:, 0])
 
     def accepts(self, features: Array) -> Array:
         """Return which pairs are called alike."""
-        return distances(features) <= self.threshold
+        return self.distances(features) <= self.threshold
 
     def probabilities(self, features: Array) -> Array:
         """Return the probabilities that pairs are alike; at least 0.5 for identical points."""
-        d = distances(features)
+        d = self.stack.logarithms(features) if self.stack else features[:, 0]
         p = expit(self.intercept + self.slope * d)
-        return np.where((d == 0.0) & (self.slope < 0.0), np.maximum(p, 0.5), p)
-
-
-def distances(features: Array) -> Array:
-    """Return the one number of each pair that threshold and log-odds go by."""
-    return np.asarray(features[:, 0])
+        return np.where((features[:, 0] == 0.0) & (self.slope < 0.0), np.maximum(p, 0.5), p)
 
 
 def choose_threshold(distances: Array, similar: Array, weights: Array, aim: Aim) -> float:
@@ -157,7 +167,8 @@ def fit_log_odds(d: Array, held: HeldOut, base_rate: float | None) -> tuple[floa
 
 def warn_of_no_decision(held: HeldOut, decision: Decision) -> None:
     """Warn if the distance is no better than chance, or if only identical points are alike."""
-    auc = roc_auc_score(held.similar, -distances(held.features), sample_weight=held.counts)
+    d = decision.distances(held.features)
+    auc = roc_auc_score(held.similar, -d, sample_weight=held.counts)
     sizes = [_count_independent(held.only(kind)) for kind in (held.similar, ~held.similar)]
     # The standard error of an AUC of 0.5, and the normal quantile of a one-sided 5 %.
     if auc - 0.5 <= 1.645 * np.sqrt(sum(1.0 / n for n in sizes) / 12.0):

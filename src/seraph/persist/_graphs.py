@@ -15,8 +15,10 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from .._forest import Forest
 from .._utils._typing import Array
 from ._tables import MISSING_TEXT, text_of
 
@@ -92,6 +94,15 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     else:
         both = op("Add", _votes(op, model, Z), _odds(op, model, Z))
         shares = op("Div", both, np.array([2.0]))
+    if model.forest_:
+        F, learner = X, model.estimator_
+        while isinstance(learner, Pipeline):  # the features before learning
+            if len(learner) > 1:
+                F = sub_estimator(learner[:-1], F, op_version=container.target_opset)
+            learner = learner.steps[-1][1]
+        share = np.array([model.forest_share_])
+        shares = op("Mul", shares, 1.0 - share)
+        shares = op("Add", shares, op("Mul", _forest(op, model.forest_, F), share))
     classes, chances, coordinates = operator.outputs
     op("Identity", mapped, output_names=[coordinates]).add_to(scope, container)
     best = op("ArgMax", shares, axis=1, keepdims=0)
@@ -141,6 +152,42 @@ def _votes(op: Make, model: Any, Z: Any) -> Any:
     doubt = 1.0 / (len(model.codes_) + 1.0)
     votes = op("Mul", votes, np.array([1.0 - doubt]))
     return op("Add", votes, np.array([doubt / len(model.classes_)]))
+
+
+def _forest(op: Make, forest: Forest, F: Any) -> Any:
+    """Write the mean share of each class in the leaves of all trees."""
+    n_trees, (n_nodes, k) = len(forest["sizes"]), forest["shares"].shape
+    tree = np.repeat(np.arange(n_trees), forest["sizes"])
+    starts = np.repeat(np.cumsum(forest["sizes"]) - forest["sizes"], forest["sizes"])
+    node, leaf = np.arange(n_nodes) - starts, forest["left"] < 0
+    # Single precision goes left up to the same numbers if the threshold is rounded down.
+    threshold = forest["threshold"].astype(np.float32)
+    above = threshold > forest["threshold"]
+    threshold[above] = np.nextafter(threshold[above], np.float32(-np.inf))
+    branches = {
+        "truenodeids": np.where(leaf, 0, forest["left"]),
+        "falsenodeids": np.where(leaf, 0, forest["right"]),
+        "featureids": np.where(leaf, 0, forest["feature"]),
+        "values": np.where(leaf, 0, threshold).astype(np.float32),
+        "treeids": tree,
+        "nodeids": node,
+        "modes": np.where(leaf, "LEAF", "BRANCH_LEQ"),
+    }
+    votes = {
+        "treeids": np.repeat(tree[leaf], k),
+        "nodeids": np.repeat(node[leaf], k),
+        "ids": np.tile(np.arange(k), leaf.sum()),
+        "weights": (forest["shares"][leaf].ravel() / n_trees).astype(np.float32),
+    }
+    shares = op(
+        "TreeEnsembleRegressor_3",
+        op("Cast", F, to=_proto(np.float32)),
+        op_version=3,  # of the domain of trees
+        n_targets=k,
+        **{f"nodes_{name}": values.tolist() for name, values in branches.items()},
+        **{f"target_{name}": values.tolist() for name, values in votes.items()},
+    )
+    return op("Cast", shares, to=_proto(np.float64))
 
 
 def onnx_classes(classes: Array) -> Array:

@@ -49,10 +49,10 @@ def to_onnx(
     classes, and then "probabilities", in the order of ``classes_``. The graph of a
     `MetricClassifier` also returns "coordinates", what its ``transform`` returns.
 
-    The graph of a `PairClassifier` maps points, too; its metadata hold "threshold", "slope" and
-    "intercept", which decide about the Euclidean distance of two mapped points. If it was fitted
-    with classes alone, the graph is that of its `MetricClassifier`, and they decide about
-    ``1 - p @ q`` with the probabilities p and q of two points.
+    The graph of a `PairClassifier` with ``forest=False`` maps points, too; its metadata hold
+    "threshold", "slope" and "intercept", which decide about the Euclidean distance of two mapped
+    points. If it was fitted with classes alone, the graph is that of its `MetricClassifier`, and
+    they decide about ``1 - p @ q`` with the probabilities p and q of two points.
 
     Before it is returned, the graph is run on every row of `X`, and on some of them with missing
     numbers. It is refused if an answer differs from the model's.
@@ -106,6 +106,12 @@ def to_onnx(
     if not any(hasattr(model, name) for name in ("transform", "predict")):
         raise ValueError(f"A {type(model).__name__} maps no rows, so no ONNX graph exists for it.")
     if isinstance(model, PairClassifier):
+        if model.forest_:
+            raise ValueError(
+                "This PairClassifier decides with a forest of pairs, which a graph of rows cannot "
+                "hold. Export one that was fitted with forest=False; or its estimator_, for the "
+                "learned distance alone."
+            )
         graph = to_onnx(model.estimator_, X, dtype=dtype, target_opset=target_opset)
         for name in ("threshold", "slope", "intercept"):
             graph.metadata_props.add(key=name, value=repr(float(getattr(model, f"{name}_"))))

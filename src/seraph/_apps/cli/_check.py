@@ -260,7 +260,9 @@ def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int) -> Check | N
     None if the pairs are too few to learn and to judge a threshold by.
     """
     mostly = bool(2 * np.sum(marks.similar) >= len(marks.similar))
-    methods = [PairClassifier(one, cv=_INNER_FOLDS) for one in (learner, Euclidean())]
+    methods = [
+        PairClassifier(one, cv=_INNER_FOLDS, forest=False) for one in (learner, Euclidean())
+    ]
     wrong = []
     for train, test in _split(None, marks, _PAIR_FOLDS, seed):
         rows, held = _learn_from(train, np.full(len(marks), -1), marks, seed), marks[test]
