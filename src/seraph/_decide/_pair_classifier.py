@@ -53,7 +53,7 @@ from ._threshold import (
 )
 
 # Trees of the forest, and of those beside the metrics of the folds.
-_TREES, _FOLD_TREES = 100, 40
+_TREES, _FOLD_TREES = 100, 25
 
 
 class PairClassifier(MetaEstimatorMixin, BaseEstimator):
@@ -342,15 +342,15 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         labels = pairs_to_score(X, _num_samples(X), y, marks)
         if isinstance(self.estimator_, MetricClassifier):
             return score_of_classes(self.estimator_.predict_proba(X), labels)
-        Z = transformed(self.estimator_, X)
-        if not self.forest_:
+        Z, forest = transformed(self.estimator_, X), self.forest_
+        if forest is None:
             return score_of_distances(Z, labels)
         points, rank = forest_points(self.estimator_, X), Z.shape[1]
 
         def distances(first: Array, second: Array) -> Array:
             both = np.vstack([first[:, rank:], second[:, rank:]])
             rows = np.arange(len(both)).reshape(2, -1).T
-            odds = log_odds(similar_shares(self.forest_, both, rows))
+            odds = log_odds(similar_shares(forest, both, rows))
             d = np.linalg.norm(first[:, :rank] - second[:, :rank], axis=1)
             return self._decision.distances(np.column_stack([d, odds]))
 
