@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks, MeanMetric, PairClassifier
 from seraph._decide._held_out import HeldOut
-from seraph._decide._stack import Stack, fit_weights
+from seraph._decide._threshold import Stack, fit_weights
 from seraph._forest import log_odds, similar_shares
 from seraph.classic import Euclidean
 from tests.classic.test_rfd import marked, region

@@ -42,12 +42,12 @@ from ._models import (
     or_default,
     transformed,
 )
-from ._stack import Stack
 from ._threshold import (
     STRATEGIES,
     WITH_TARGET,
     Aim,
     Decision,
+    Stack,
     judge,
     warn_of_no_decision,
 )
