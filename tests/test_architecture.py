@@ -51,7 +51,7 @@ MAY_IMPORT = {
         "metrics",
     },
     "_mean": {"_learner", "_marks", "_objective", "_points", "_seraph", "_utils", "classic"},
-    "_decide": {"_learner", "_marks", "_mean", "_points", "_utils", "metrics"},
+    "_decide": {"_forest", "_learner", "_marks", "_mean", "_points", "_utils", "metrics"},
     "compat": {"_marks", "_utils", "classic"},
     "persist": {
         "_decide",
