@@ -25,10 +25,11 @@ def main(arguments=None):
     command.add_argument("--samplings", type=int, default=20)
     command.add_argument("--jobs", type=int, default=2)
     command.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME")
+    command.add_argument("--settings", nargs="+", help="such as labels-30 pairs-100-wrong-5")
     command.add_argument("--log", type=Path, default=LOG)
     command.set_defaults(
         call=lambda chosen: _run.run(
-            chosen.sets, chosen.samplings, chosen.jobs, chosen.log, methods=chosen.methods
+            chosen.sets, chosen.samplings, chosen.jobs, chosen.log, chosen.settings, chosen.methods
         )
     )
 
@@ -36,6 +37,10 @@ def main(arguments=None):
     command.add_argument("--log", type=Path, default=LOG)
     command.add_argument("--docs", type=Path, default=DOCS, help="folder of the pages to fill")
     command.set_defaults(call=lambda chosen: _report.write_report(chosen.log, chosen.docs))
+
+    command = commands.add_parser("curves", help="print gains by setting, also for new classes")
+    command.add_argument("--log", type=Path, required=True)
+    command.set_defaults(call=lambda chosen: print(_report.curves(chosen.log)))
 
     command = commands.add_parser("order", help="check that lists were committed before looks")
     command.set_defaults(call=print_order)

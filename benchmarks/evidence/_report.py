@@ -250,6 +250,29 @@ def about_sets(results):
     return table(["set", "source", "license", "rows", "settings"], rows)
 
 
+def curves(log):
+    """Return the gain over not learning of every method and setting of a log, with intervals."""
+    stamp, rows = read_log(log)
+    results, text = Results(rows), ""
+    settings = list(dict.fromkeys(setting for _, setting, _ in results.values))
+    methods = list(dict.fromkeys(method for *_, method in results.values))
+    for kind in KINDS:
+        for measure, title in MEASURES.items():
+            body = []
+            for method in methods:
+                plain = "euclidean/new" if method.endswith("/new") else "euclidean"
+                found = [results.compare(s, kind, measure, method, plain) for s in settings]
+                cells = [
+                    f"{show(one, False)}, {one['worse']}/{one['sets']}" if one else ""
+                    for one in found
+                ]
+                if any(cells):
+                    body.append([method, *cells])
+            if body:
+                text += table([f"{kind}, {title}", *settings], body) + "\n"
+    return f"{text}*{stamp}.*"
+
+
 # The picture
 
 

@@ -3,9 +3,13 @@
 Half of the rows are held out. From the others the learner sees `SEEN` at most: some with a class
 label, or some pairs marked as alike or different, the rest as they are. The same seed gives the
 same task to every method.
+
+A setting is ``labels-100`` or ``pairs-100``, or one with a change: ``-wrong-10`` (10 % of the
+marks are wrong), ``-same-1`` (1 % of the pairs are alike, not half), ``-classes-5`` or
+``-classes-half`` (only so many classes have marked pairs; rows of the others are judged apart).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,6 +37,17 @@ class Task:
     pair_labels: np.ndarray | None
     X_test: np.ndarray
     y_test: np.ndarray
+    marked: np.ndarray | None = None  # which held-out rows are of a class with marks
+
+    @property
+    def parts(self):
+        """Return the tasks to judge by: all held-out rows, or those of marked and new classes."""
+        if self.marked is None:
+            return {"": self}
+        return {
+            end: replace(self, X_test=self.X_test[rows], y_test=self.y_test[rows])
+            for end, rows in (("", self.marked), ("/new", ~self.marked))
+        }
 
     @property
     def supervision(self):
@@ -57,16 +72,39 @@ def sample(X, y, kind, setting, seed):
     order = rng.permutation(len(y))
     seen, judged = order[: len(y) // 2], order[len(y) // 2 :]
     seen, judged = seen[:SEEN], judged[:JUDGED]
-    what, count = setting.split("-")
-    marks = (_labels if what == "labels" else _pairs)(y[seen], int(count), rng)
+    what, count, *change = setting.split("-")
+    options = dict(zip(change[::2], change[1::2], strict=True))
+    chosen = _choose_classes(y, options.get("classes"), rng)
+    rows_marked = np.flatnonzero(np.isin(y[seen], chosen))
+    if what == "labels":
+        marks = _labels(y[seen], int(count), rng)
+    else:
+        share = float(options.get("same", 50)) / 100
+        marks = _pairs(y[seen][rows_marked], int(count), rng, share)
     if marks is None or (what == "labels" and int(count) < len(np.unique(y))):
         return None
+    labels, pairs, alike = marks
+    wrong = float(options.get("wrong", 0)) / 100
+    if labels is not None:
+        errors = (labels >= 0) & (rng.random(len(labels)) < wrong)
+        labels = np.where(errors, rng.permutation(y[seen]), labels)
+    else:
+        pairs, alike = rows_marked[pairs], np.where(rng.random(len(alike)) < wrong, -alike, alike)
+    marked = np.isin(y[judged], chosen) if "classes" in options else None
     if kind == "untidy":
         preparer = TablePreparer().fit(X.iloc[seen])
         rows, others = (preparer.transform(X.iloc[part]) for part in (seen, judged))
     else:
         rows, others = X[seen], X[judged]
-    return Task(kind, seed, rows, y[seen], *marks, others, y[judged])
+    return Task(kind, seed, rows, y[seen], labels, pairs, alike, others, y[judged], marked)
+
+
+def _choose_classes(y, count, rng):
+    """Return the classes that may have marks: all, or so many."""
+    classes = np.unique(y)
+    if count is None:
+        return classes
+    return rng.permutation(classes)[: len(classes) // 2 if count == "half" else int(count)]
 
 
 def _labels(y, count, rng):
@@ -79,16 +117,17 @@ def _labels(y, count, rng):
             return np.where(np.isin(np.arange(len(y)), rows), y, -1), None, None
 
 
-def _pairs(y, count, rng):
-    """Mark some pairs, half of them alike, all different."""
+def _pairs(y, count, rng, share):
+    """Mark some pairs, a share of them alike, all different."""
     i, j = np.triu_indices(len(y), 1)
     alike = y[i] == y[j]
     chosen = []
-    for kind in (True, False):
+    same = max(1, int(count * share))
+    for kind, number in ((True, same), (False, count - same)):
         of_kind = np.flatnonzero(alike == kind)
-        if len(of_kind) < count // 2:
+        if len(of_kind) < number:
             return None
-        chosen.append(rng.choice(of_kind, count // 2, replace=False))
+        chosen.append(rng.choice(of_kind, number, replace=False))
     chosen = np.concatenate(chosen)
     pairs, marks = np.column_stack([i, j])[chosen], np.where(alike[chosen], 1, -1)
     return None, pairs, marks

@@ -74,6 +74,24 @@ def test_a_task_keeps_the_judging_rows_apart_and_repeats(points, setting):
         assert np.array_equal(same, one.pair_labels == 1)
 
 
+def test_marks_may_be_wrong_rare_or_of_some_classes_only(points):
+    X, y = points
+    of = {s: sample(X, y, "table", s, seed=1) for s in ("pairs-40-wrong-50", "pairs-40-same-10")}
+    wrong, rare = of.values()
+    same = wrong.classes[wrong.pairs]
+    assert 5 < np.sum((same[:, 0] == same[:, 1]) != (wrong.pair_labels == 1)) < 35
+    assert np.sum(rare.pair_labels == 1) == 4
+    task = sample(X, y, "table", "pairs-20-classes-2", seed=1)
+    known = np.unique(task.classes[task.pairs])
+    assert len(known) == 2
+    assert np.array_equal(task.marked, np.isin(task.y_test, known))
+    records = _methods.measure(task, ["euclidean", "itml", "layer"])
+    names = [record["method"] for record in records]
+    assert names == [m + end for m in ("euclidean", "itml", "layer") for end in ("", "/new")]
+    noisy = sample(X, y, "table", "labels-20-wrong-50", seed=1)
+    assert 0 < np.sum(noisy.y[noisy.labeled] != noisy.classes[noisy.labeled]) < 20
+
+
 # Sets
 
 
@@ -285,6 +303,7 @@ def test_every_table_and_the_page_are_rebuilt_with_the_stamp_of_the_log(tmp_path
     whole = (tmp_path / "docs" / "results" / "evidence.md").read_text()
     assert whole.count("tree 1") >= 6
     assert (tmp_path / "docs" / "images" / "evidence.png").stat().st_size > 10_000
+    assert "| itml | +1.0 [" in _report.curves(tmp_path / "log.csv")
 
 
 PAGES = [*DOCS.glob("*.md"), *DOCS.glob("results/*.md")]
