@@ -2,14 +2,17 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from rapidfuzz import fuzz
 
-from seraph._apps.cli._duplicates import _short
+from seraph._apps.cli._ask_rows import Column
+from seraph._apps.cli._duplicates import _followed, _short
 from seraph._apps.cli._record_columns import record_columns
+from seraph.records import DuplicateFinder
 from seraph.tables._files import read_table
 from tests.helpers.command import ok, refusal, seraph
 from tests.helpers.people import people, same
@@ -116,6 +119,26 @@ def test_answers_that_look_wrong_are_listed_and_corrected(folder, person):
     answer("again.csv", person)
     done = ok(*FIND, "--pairs", "again.csv")
     assert "set aside" not in done.out
+
+
+@pytest.mark.parametrize(
+    "cells", [["0.123456", "0.12346"], ["1234.56", "1234.57", "2"], ["1.5", "-1.5"]]
+)
+def test_different_numbers_look_different_on_the_page(cells, tmp_path):
+    (tmp_path / "t.csv").write_text("\n".join(["kg", *cells]) + "\n")
+    column = Column("kg", [read_table(tmp_path / "t.csv")])
+    assert [float(column[row]) for row in range(len(cells))] == [*map(float, cells)]
+
+
+def test_the_steps_of_the_finder_are_shown_while_it_works():
+    said = []
+    with _followed(SimpleNamespace(update=said.append)):
+        DuplicateFinder().fit(people(20, 10)[0])
+    assert any(text.startswith("neighbors of record") for text in said)
+    assert any(text.startswith("similarities of") for text in said)
+    n = len(said)
+    DuplicateFinder().fit(people(20, 10)[0])
+    assert len(said) == n
 
 
 def test_long_records_show_where_they_differ():

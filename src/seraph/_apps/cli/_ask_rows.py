@@ -77,8 +77,23 @@ class Column:
         if len(known) == len(tables):
             self._numbers = np.concatenate(known)
             self.sizes = self._numbers / (float(np.nanstd(self._numbers)) or 1.0)
+            self._digits = _digits(self._numbers)
 
     def __getitem__(self, row: int) -> str:
         number = math.nan if self._numbers is None else float(self._numbers[row])
         whole = math.isnan(number) or number.is_integer()
-        return cell_text(self._cells[row]) if whole else f"{number:.4g}"
+        return cell_text(self._cells[row]) if whole else f"{number:.{self._digits}g}"
+
+
+def _digits(numbers: FloatArray) -> int:
+    """Return how many digits tell different numbers apart: 4 to 15, the rest is rounding.
+
+    With d digits, numbers below 10^e are rounded to multiples of 10^(e - d), so those that differ
+    by that much stay different.
+    """
+    values = np.unique(numbers[np.isfinite(numbers)])
+    if len(values) < 2:
+        return 4
+    largest = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
+    needed = np.floor(np.log10(largest)) + 1.0 - np.log10(np.diff(values))
+    return int(np.clip(np.ceil(needed.max()), 4, 15))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, takewhile
 from operator import eq
@@ -17,6 +19,8 @@ from ._console import command, free_name, put_table, result, say, show, show_fac
 from ._requests import ReadRequest
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from ...records import Duplicates
     from ...tables._table import InputTable
     from ..ask._arrays import Array
@@ -133,7 +137,7 @@ def duplicates(request: DuplicatesRequest) -> None:
     check_records(tables, id_column)
     records = _Records(tables, id_column)
     answers = records.answers(request.pairs) if request.pairs else ()
-    with working("comparing neighbors"):
+    with working("comparing neighbors") as status, _followed(status):
         finder = fitted_finder(
             tables,
             [*(request.drop or ()), *([id_column] if id_column else ())],
@@ -150,6 +154,21 @@ def duplicates(request: DuplicatesRequest) -> None:
         return
     _write_found(duplicates, records, request)
     _summarize(duplicates, records, *answers)
+
+
+@contextmanager
+def _followed(status: Status) -> Iterator[None]:
+    """Show the steps of the finder, which it logs, in the line that says that it works."""
+    log, handler = logging.getLogger("seraph.records"), logging.Handler(logging.INFO)
+    handler.emit = lambda record: status.update(record.getMessage())  # type: ignore[method-assign]
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 @dataclass(frozen=True)
