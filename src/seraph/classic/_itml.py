@@ -225,7 +225,7 @@ class SlackCost(PairFunction):
 
         def cost(d2: Any, q: Any, numbers: Any) -> tuple[Any, Any, Any]:
             upper, lower, near, coinciding = numbers
-            bound = lower + (upper - lower) * q
+            bound = upper * q + lower * (1.0 - q)  # exact, however far apart they are
             is_active = (d2 > bound) == (q > 0.5)
             slack = where(is_active & (d2 >= coinciding), d2, bound)
             at = where(slack < near, near, slack)
