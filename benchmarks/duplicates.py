@@ -110,7 +110,7 @@ def answers(finder, tables, true, seed, wrong=0.0, near=False):
         flips = new[flipped[new]]
         if near:
             features = finder.similarities_(pairs + shift)
-            margins = finder.prior_.learned(features, truth, finder.features_).margins(features)
+            margins = finder.prior_.learned(features, truth).margins(features)
             count = round(wrong * len(pairs)) - int((said != truth[: len(said)]).sum())
             flips = new[np.argsort(np.abs(margins[new]))[:count]]
         said = np.concatenate([said, truth[new]])
