@@ -108,7 +108,7 @@ def logistic_regression(_):
 RIVALS = {
     "lrml": Method("LRML", classic.LRML),
     "itml": Method("ITML", classic.ITML),
-    "gmml": Method("GMML", partial(classic.GMML, ridge=0.03)),  # of 1, 0.3, 0.1, 0.03
+    "gmml": Method("GMML", partial(classic.GMML, ridge=0.1)),  # of 1, 0.3, 0.1, 0.03
     "rca": Method("RCA", classic.RCA),
     "self": Method("SELF", classic.LFDA, from_pairs=False),
     "spreading-itml": Method("LabelSpreading, then ITML", Spread, from_pairs=False),
