@@ -155,7 +155,7 @@ def test_the_site_stays_small():
     pages = [path for path in PAGES if path.parent == DOCS]
     assert len(pages) <= 17  # sixteen and the landing page
     # Everything counts, as `cat docs/*.md | wc -w` does: code, tables and comments.
-    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 15_000
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 16_000
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

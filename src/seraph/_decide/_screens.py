@@ -70,7 +70,7 @@ def query_screens(
     >>> rows.shape, chances.shape
     ((3, 8), (3, 7))
     >>> Marks.from_screens(rows, cultivar[rows], rows=X)
-    Marks(178 rows: 35 similar, 49 dissimilar)
+    Marks(178 rows: 27 similar, 56 dissimilar)
     """
     check_number("n", n, low=1, integer=True)
     check_number("size", size, low=2, integer=True)
