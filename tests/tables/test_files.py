@@ -316,7 +316,7 @@ def test_impossible_pairs_are_refused_with_their_row(text, message, pairs_of):
 
 @pytest.mark.parametrize(
     "name",
-    ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.parquet", "t.xlsx", "t.ods"],
+    ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.parquet", "t.xlsx"],
 )
 def test_what_is_written_is_read_again_to_the_last_digit(name, tmp_path, rng):
     values = rng.normal(size=20) * 10.0 ** rng.integers(-200, 100, size=20)
@@ -333,13 +333,12 @@ def test_what_is_written_is_read_again_to_the_last_digit(name, tmp_path, rng):
 ODD = ["=1+1", "http://a.b/c", "a\rb", 'say "no"\nor  not', "{=A1}", "x\u2028y", "<&>", "-", ";"]
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.xlsx", "t.ods"])
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.xlsx"])
 def test_odd_text_and_long_ids_are_written_as_they_are(name, tmp_path):
     ids = [9007199254740993000 + k for k in range(len(ODD))]
     path = write_table(tmp_path / name, {"text": ODD, "id": ids})
     read = read_table(path)
-    expected = [text.replace("\r", "\n") for text in ODD] if name == "t.ods" else ODD
-    assert read.cells("text").to_pylist() == expected
+    assert read.cells("text").to_pylist() == ODD
     assert [str(cell) for cell in read.cells("id").to_pylist()] == [*map(str, ids)]
     if name == "t.xlsx":
         content = zipfile.ZipFile(path).read("xl/worksheets/sheet1.xml")
@@ -356,7 +355,7 @@ def test_an_empty_cell_of_the_only_column_stays_a_row(tmp_path):
     assert len(pd.read_csv(path)) == 3
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "xlsx", "ods"])
+@pytest.mark.parametrize("kind", ["jsonl", "xlsx"])
 def test_cells_of_mixed_columns_are_written_as_they_were(kind, tmp_path, table):
     mixed = [1, "x", 2.5, None, 2**60 + 1 if kind == "jsonl" else 7]
     path = write_table(tmp_path / f"a.{kind}", {"a": mixed, "b": range(5)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -45,7 +45,7 @@ _EARLIEST, _LATEST = np.datetime64("1800-01-01", "s"), np.datetime64("2200-01-01
 # Dates of programs for no date, and days between them and others.
 _NO_DATES = ("1899-12-30", "1899-12-31", "1900-01-01", "1970-01-01")
 _GAP = np.timedelta64(3650, "D")
-_FIRST_DAY = datetime(1970, 1, 1).toordinal()
+_EPOCH = datetime(1970, 1, 1)
 _PARTS = ("year", "season_sin", "season_cos", "weekday_sin", "weekday_cos")
 
 
@@ -92,10 +92,7 @@ def parse_dates(texts: Sequence[str] | Mapping[str, int], form: str) -> Array:
     '2020-08-06T18:57:00'
     """
     nothing = np.iinfo(np.int64).min  # numpy's NaT
-    seconds = [_seconds(text, form) for text in texts]
-    if form != ISO:
-        pairs = zip(texts, seconds, strict=True)
-        seconds = [_seconds(text, ISO) if value is None else value for text, value in pairs]
+    seconds = (_seconds(text, form) for text in texts)
     values = [nothing if value is None else value for value in seconds]
     return without_never(np.array(values, dtype=np.int64).view("datetime64[s]"))
 
@@ -107,33 +104,27 @@ def without_never(dates: Array) -> Array:
 
 def _seconds(text: str, form: str) -> int | None:
     """Return a date in seconds since 1970; None if the text is none of this form."""
-    match = _FORMS[form].fullmatch(text)
+    match = _FORMS[form].fullmatch(text) or _FORMS[ISO].fullmatch(text)
     if match is None:
         return None
-    part = match.groupdict()
-    if "name" in part:
-        name = part["name"].casefold()
-        known = (
-            k for k, names in enumerate(_MONTHS, 1) for full in names if full.startswith(name)
-        )
-        month = next(known, 0)
-    else:
-        month = int(part["m"])
-    year, hour = int(part["y"]), int(part["H"] or 0)
+    part = match.groupdict(default="")
+    name, year, hour = part.get("name", "").casefold(), int(part["y"]), int(part["H"] or 0)
+    months = (k for k, names in enumerate(_MONTHS, 1) for full in names if full.startswith(name))
+    month = next(months, 0) if name else int(part["m"])
     if len(part["y"]) == 2:  # as C's strptime: 1969 to 2068
         year += 1900 if year >= 69 else 2000
     if part["half"]:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if part["half"].casefold() == "p" else 0)
-    day, minute, second = int(part["d"]), int(part["M"] or 0), int(part["S"] or 0)
     try:
-        days = datetime(year, month, day, hour, minute, second).toordinal() - _FIRST_DAY
+        moment = datetime(year, month, int(part["d"]), hour, int(part["M"] or 0),
+                          int(part["S"] or 0))  # fmt: skip
     except ValueError:
         return None
-    zone = part["zone"] or "Z"
-    east = int(zone[:3]) * 60 + int(zone[0] + zone[-2:]) if zone[0] in "+-" else 0
-    return 60 * (1440 * days + 60 * hour + minute - east) + second
+    zone = part["zone"]
+    east = int(zone[:3]) * 60 + int(zone[0] + zone[-2:]) if zone[:1] in ("+", "-") else 0
+    return (moment - _EPOCH) // timedelta(seconds=1) - 60 * east
 
 
 def no_date(dates: Array) -> Array | None:

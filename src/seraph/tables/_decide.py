@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,12 +56,12 @@ def decide(table: NamedColumns, how: Any) -> tuple[dict[str, Column], Any]:
         column = settled.column or _text_use(table, name, settled)
         if settled.column is None and name in how.keep:
             detail = first_of(table, name, settled.wrong) or f"{table.columns[name].type}"
-            notes.no_numbers[name] = detail
+            notes.of["no numbers"][name] = detail
         if column.use == "dates" and how.dates == "drop":
             column = Column("", reason="dates")
         if column.use:
             _check_clear(table, name, settled.ambiguous)
-            column, made = _read(table, name, column, settled, how, notes)
+            column, made = _read(name, column, settled, how, notes)
             points |= made
         columns[name] = column
     notes.tell()
@@ -69,10 +70,11 @@ def decide(table: NamedColumns, how: Any) -> tuple[dict[str, Column], Any]:
 
 
 def _read(
-    table: NamedColumns, name: str, column: Column, settled: Settled, how: Any, notes: _Notes
+    name: str, column: Column, settled: Settled, how: Any, notes: _Notes
 ) -> tuple[Column, dict[str, Array]]:
     """Read a column: return what becomes of it, and the features that it makes."""
-    values, wrong = read_column(column, without_values(table.columns[name], how.missing))
+    cells = without_values(notes.table.columns[name], how.missing)
+    values, wrong = read_column(column, cells)
     notes.read(name, column, settled, values, wrong)
     is_date = column.use == "dates"
     made = date_features(name, values, how.dates) if is_date else {name: values}
@@ -80,130 +82,111 @@ def _read(
     made = {part: made[part] for part, why in reasons.items() if not why}
     if not made:
         return Column("", reason=next(iter(reasons.values()))), {}
-    n = int(_missing(values).sum())
+    n, filled = int(pd.isna(values).sum()), how.impute
     if column.use == "categories":
         filled = "own" if n >= rarest(len(values)) else "rare"
-        return column._replace(n_missing=n, filled=filled if n else ""), made
-    if is_date:
+    elif is_date:
         column = column._replace(detail=how.dates)
     elif not column.unit and name not in how.keep and not settled.thousands:
         column = column._replace(reason=suspicion(name, values))
-    return column._replace(n_missing=n, filled=how.impute if n else ""), made
+    return column._replace(n_missing=n, filled=filled if n else ""), made
 
 
 def _settled(table: NamedColumns, how: Any) -> dict[str, Settled]:
     """Settle how each column is read; a column without marks of its own follows the others."""
+    used = {
+        n: without_values(c, how.missing) for n, c in table.columns.items() if n not in how.drop
+    }
+    semicolons = table.written.separator == ";"
 
     def all_of(decimal: str | None) -> dict[str, Settled]:
         return {
             name: Settled(Column("categories"))
             if name in how.onehot
-            else settle(
-                without_values(column, how.missing),
-                decimal,
-                semicolons=table.written.separator == ";",
-                dates=name not in how.keep,
-            )
-            for name, column in table.columns.items()
-            if name not in how.drop
+            else settle(column, decimal, semicolons=semicolons, dates=name not in how.keep)
+            for name, column in used.items()
         }
 
-    settled = all_of("," if table.decimal_comma else None)
-    commas = {name: one.commas for name, one in settled.items() if one.commas}
-    if commas and not table.decimal_comma:
-        name, text = next(iter(commas.items()))
-        where = first_of(table, name, [text]).partition(" and ")[0] or repr(text)
-        warn(f"{table.path}: read with decimal commas, as in column {name!r} ({where}).")
+    if table.decimal_comma:
         return all_of(",")
+    settled = all_of(None)
+    for name, one in settled.items():
+        if one.commas:
+            where = first_of(table, name, [one.commas], count=False)
+            warn(f"{table.path}: read with decimal commas, as in column {name!r} ({where}).")
+            return all_of(",")
     open_question = any(one.unclear or one.ambiguous for one in settled.values())
-    points = any(one.points for one in settled.values())
-    return all_of(".") if open_question and points and not table.decimal_comma else settled
+    return all_of(".") if open_question and any(s.points for s in settled.values()) else settled
 
 
 class _Notes:
-    """The warnings, or the error, of a fit about the cells of a table."""
+    """What a fit says about the cells of a table: of each kind, a detail about each column."""
 
     def __init__(self, table: NamedColumns) -> None:
         self.table = table
-        self.readings: dict[str, str] = {}
-        self.sentinels: dict[str, tuple[str, int]] = {}
-        self.no_numbers: dict[str, str] = {}
-        self.too_large: dict[str, str] = {}
-        self.spellings: dict[str, str] = {}
+        self.of: defaultdict[str, dict[str, str]] = defaultdict(dict)
 
     def read(
         self, name: str, column: Column, settled: Settled, values: Array, wrong: Array
     ) -> None:
         """Note cells that are, or may be, read otherwise than they are meant."""
-        cells = self.table.columns[name]
+        table, cells = self.table, self.table.columns[name]
         if column.use == "categories":
             if holds(cells) == "text" and (groups := spellings(text_counts(cells))):
-                self.spellings[name] = " and ".join(map(repr, groups[0]))
+                self.of["spellings"][name] = " and ".join(map(repr, groups[0]))
             return
-        if wrong.any() and column.use == "numbers":
-            self.too_large[name] = about(self.table, name, wrong)
-        if (
-            holds(cells) == "dates"
-            and (never := np.isnat(values) & cells.is_valid().to_numpy()).any()
-        ):
-            self.readings[name] = f"{about(self.table, name, never)} is read as missing"
-        self._note_sentinel(name, column, values)
+        is_number = column.use == "numbers"
+        if wrong.any() and is_number:
+            self.of["infinite or too large values"][name] = about(table, name, wrong)
+        never = (
+            np.isnat(values) & cells.is_valid().to_numpy() if holds(cells) == "dates" else wrong
+        )
+        if never.any() and not is_number:
+            self.of["readings"][name] = f"{about(table, name, never)} is read as missing"
+        if (extreme := (sentinel if is_number else no_date)(values)) is not None:
+            rows = np.flatnonzero(values == extreme)
+            text = f"{extreme:.15g}" if is_number else cell_text(cells[int(rows[0])].as_py())
+            self.of["far"][name] = f"{text} in {len(rows)} rows"
+            self.of["far values"].setdefault("", text)
         if holds(cells) != "text":
             return
-        counts = text_counts(cells, unknown=True)
-        words = [t for t in counts if t in column.words or is_missing(t, unknown=True)]
-        odd = (settled.unclear or settled.scaled or ("",))[0]
+        texts = text_counts(cells, unknown=True)
+        words = (text for text in texts if text in column.words or is_missing(text, unknown=True))
+        odd = settled.unclear or settled.scaled
         value = f"{number_in(odd, column.form, column.unit):.15g}" if odd else ""
-        for texts, meaning in (
+        for text, meaning in (
             (settled.unclear, f"{value}; if the point separates thousands, add --decimal-comma"),
             (settled.scaled, value),
             (settled.thousands, "thousands"),
-            (words, "missing"),
+            (next(words, ""), "missing"),
         ):
-            if texts:
-                first = first_of(self.table, name, texts).partition(" and ")[0]
-                self.readings[name] = f"{first} is read as {meaning}"
+            if text:
+                first = first_of(table, name, [text], count=False)
+                self.of["readings"][name] = f"{first} is read as {meaning}"
                 break
-
-    def _note_sentinel(self, name: str, column: Column, values: Array) -> None:
-        extreme = (sentinel if column.use == "numbers" else no_date)(values)
-        if extreme is not None:
-            rows = np.flatnonzero(values == extreme)
-            cell = self.table.columns[name][int(rows[0])].as_py()
-            number = column.use == "numbers"
-            self.sentinels[name] = (f"{extreme:.15g}" if number else cell_text(cell), len(rows))
 
     def tell(self) -> None:
         """Raise an error about cells that cannot be used, or warn of those that may be wrong."""
-        path = self.table.path
-        no_numbers = Setting("onehot", [*self.no_numbers])
-        for columns, what, way_out in (
-            (self.no_numbers, "no numbers", ["a distance needs numbers. Use categories as columns "
-             "of 0 and 1 (", no_numbers, "), or leave the column out ("]),
-            (self.too_large, "infinite or too large values",
-             ["correct them, or leave the column out ("]),
+        path, of = self.table.path, self.of
+        for what, *way_out in (
+            ("no numbers", "a distance needs numbers. Use categories as columns of 0 and 1 (",
+             Setting("onehot", [*of["no numbers"]]), "), or leave the column out ("),
+            ("infinite or too large values", "correct them, or leave the column out ("),
         ):  # fmt: skip
-            if columns:
-                drop = Setting("drop", [*columns])
-                raise ColumnError(f"{path}: {what} in {listed(columns)}: ", *way_out, drop, ").")
-        if self.readings:
-            warn(f"{path}: {listed(self.readings)}. If that is wrong, correct those cells.")
-        if self.spellings:
+            if of[what]:
+                drop = Setting("drop", [*of[what]])
+                raise ColumnError(f"{path}: {what} in {listed(of[what])}: ", *way_out, drop, ").")
+        if of["readings"]:
+            warn(f"{path}: {listed(of['readings'])}. If that is wrong, correct those cells.")
+        if of["spellings"]:
             warn(
-                f"{path}: {listed(self.spellings)} are different categories. If they mean the "
+                f"{path}: {listed(of['spellings'])} are different categories. If they mean the "
                 "same, write them alike."
             )
-        if self.sentinels:
-            value = next(iter(self.sentinels.values()))[0]
-            said = {n: f"{text} in {rows} rows" for n, (text, rows) in self.sentinels.items()}
-            warn(
-                ColumnWarning(
-                    f"{path}: {listed(said)}, far from all others there. If that means a missing "
-                    "value, add ",
-                    Setting("missing", [value]),
-                    ".",
-                )
-            )
+        if of["far"]:
+            said = f"{path}: {listed(of['far'])}, far from all others there. If that means a "
+            value = Setting("missing", [of["far values"][""]])
+            warn(ColumnWarning(f"{said}missing value, add ", value, "."))
 
 
 def make_encoder(columns: dict[str, Column], points: Any, scale: str, impute: str) -> Any:
@@ -307,11 +290,6 @@ def _why_not(name: str, values: Array, how: Any, column: Column) -> str:
     if column.use == "numbers" and name.startswith("unnamed_") and looks_like_ids("id", values):
         return "unnamed"
     return "" if column.use == "dates" else looks_like_ids(name, values)
-
-
-def _missing(values: Array) -> Array:
-    """Return which values are missing, of floats, dates or text."""
-    return np.asarray(values != values)  # noqa: PLR0124 (NaN, NaT)
 
 
 def _check_clear(table: NamedColumns, name: str, texts: Sequence[str]) -> None:

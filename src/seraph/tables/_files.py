@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,8 @@ KINDS = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx", ".ods", ".npy", 
 _TEXT = (".csv", ".tsv", ".txt")
 _SEPARATORS = ",;\t|"
 _DECIMAL = re.compile(r"\s*[-+]?(\d*\.\d+|\d+\.?)([eE][-+]?\d+)?\s*")
+# The heads of columns, their cells, and the line of each row if there are lines.
+_Content: TypeAlias = tuple[Sequence[str], Sequence[Any], Sequence[int]]
 
 
 def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
@@ -86,16 +88,17 @@ def read_table(
                 # A cell may have line ends of its own.
                 end = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
                 written = Written(separator, encoding, end)
-                columns, lines = _text_table(text, separator)
+                heads, columns, lines = _text_table(text, separator)
             else:
-                columns, lines = _READERS[kind](data)
-            cells, header = _named(columns)
-            typed = {name: typed_column(column) for name, column in cells.items()}
+                heads, columns, lines = _READERS[kind](data)
+            names = _names(heads)
+            typed = dict(zip(names, map(typed_column, columns), strict=True))
             mixed = {
                 name: (typed[name], column)
-                for name, column in cells.items()
+                for name, column in zip(names, columns, strict=True)
                 if isinstance(column, list) and len({*map(type, column)} - {type(None)}) > 1
             }
+            header = dict(zip(names, heads, strict=True))
             written = written._replace(header=header, mixed=mixed)
             table = NamedColumns(path, typed, decimal_comma, written, lines)
     if table.n_rows == 0:
@@ -126,16 +129,15 @@ def _about(path: Path, kind: str) -> Iterator[None]:
         ) from None
 
 
-def _named(columns: Sequence[tuple[str, Any]]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Give each column a name of its own; return also the names that the file writes otherwise."""
-    names = [name.strip() or f"unnamed_{k}" for k, (name, _) in enumerate(columns, start=1)]
+def _names(heads: Sequence[str]) -> list[str]:
+    """Return a name of its own for each column, as its head says."""
+    names = [head.strip() or f"unnamed_{k}" for k, head in enumerate(heads, start=1)]
     if not names:
         raise _Unreadable("it has no columns: write it with the features as columns.")
     for name, count in Counter(names).items():
         if count > 1:
             raise _Unreadable(f"two columns are called {name!r}: rename one of them.")
-    heads = {name: head for name, (head, _) in zip(names, columns, strict=True) if name != head}
-    return {name: cells for name, (_, cells) in zip(names, columns, strict=True)}, heads
+    return names
 
 
 # Text
@@ -178,11 +180,22 @@ def _decoded(data: bytes, encoding: str | None, other: str | None, path: Path) -
         return data.decode(other or "cp1252"), other or "cp1252"
 
 
-def _text_table(text: str, separator: str) -> tuple[list[tuple[str, Any]], Sequence[int]]:
-    """Return the columns of a text table, as text, and the line of each row."""
+def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a text table, the header first, each with the line where it begins."""
+    rows, line = csv.reader(io.StringIO(text), delimiter=separator), 1
+    width = 0
+    for row in rows:
+        # An empty line is an empty cell where there is one column, and nothing elsewhere.
+        if row or width == 1:
+            yield line, row or [""]
+        width, line = width or len(row), rows.line_num + 1
+
+
+def _text_table(text: str, separator: str) -> _Content:
+    """Return the content of a text table, as text."""
     if text.count('"') % 2:
         raise _Unreadable("a quotation mark is opened and never closed: add the closing one.")
-    header = next((row for row in csv.reader(io.StringIO(text), delimiter=separator) if row), [])
+    _, header = next(_rows(text, separator), (0, []))
     if not header:
         raise _Unreadable("the file is empty: it needs a header line and rows.")
     # Whole numbers are names: pandas calls columns so.
@@ -196,12 +209,8 @@ def _text_table(text: str, separator: str) -> tuple[list[tuple[str, Any]], Seque
     n = len(columns[0])
     # Cells with line ends and empty lines make more lines than rows.
     if text.count("\n") == n + 1:
-        return list(zip(header, columns, strict=True)), range(2, n + 2)
-    rows, before, lines = csv.reader(io.StringIO(text), delimiter=separator), 0, list[int]()
-    for row in rows:
-        lines += [before + 1] if row or (lines and len(header) == 1) else []
-        before = rows.line_num
-    return list(zip(header, columns, strict=True)), lines[1 : n + 1]
+        return header, columns, range(2, n + 2)
+    return header, columns, [line for line, _ in _rows(text, separator)][1 : n + 1]
 
 
 def _separator(text: str) -> str:
@@ -212,19 +221,16 @@ def _separator(text: str) -> str:
     >>> _separator("a;b\n1,5;2,5\n")
     ';'
     """
-    best = (False, 1, ",")
-    for separator in _SEPARATORS:
-        lines = csv.reader(io.StringIO(text), delimiter=separator)
-        rows = list(islice((row for row in lines if row), 2))
-        if rows and len(rows[0]) > 1:
-            agree = (len(rows[-1]) == len(rows[0]), len(rows[0]), separator)
-            best = max(best, agree, key=lambda each: each[:2])
-    return best[2]
+
+    def agreement(separator: str) -> tuple[int, ...]:
+        widths = [len(row) for _, row in islice(_rows(text, separator), 2)] or [1]
+        return (widths[0] == widths[-1], widths[0]) if widths[0] > 1 else (False, 1)
+
+    return max(_SEPARATORS, key=agreement)
 
 
 def _text_columns(text: str, separator: str, width: int) -> list[Any]:
     """Return the cells below the header, column by column; name the line of a ragged row."""
-    # An empty line is an empty cell where there is one column, and nothing elsewhere.
     data = (text.strip("\r\n") + "\n" if width == 1 else text).encode()
     names = [f"f{k}" for k in range(width)]
     try:
@@ -241,11 +247,10 @@ def _text_columns(text: str, separator: str, width: int) -> list[Any]:
             ),
         )
     except pa.ArrowInvalid:
-        rows = csv.reader(io.StringIO(text), delimiter=separator)  # it counts lines, not rows
-        for row in rows:
-            if row and len(row) != width:
+        for line, row in _rows(text, separator):
+            if len(row) != width:
                 raise _Unreadable(
-                    f"line {rows.line_num} has {len(row)} cells, but the header has {width}: "
+                    f"line {line} has {len(row)} cells, but the header has {width}: "
                     "correct that line (a cell that contains the separator needs quotation marks)."
                 ) from None
         raise
@@ -255,16 +260,16 @@ def _text_columns(text: str, separator: str, width: int) -> list[Any]:
 # Other formats
 
 
-def _parquet_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int]]:
+def _parquet_table(data: bytes) -> _Content:
     from pyarrow.parquet import ParquetFile
 
     table = ParquetFile(pa.BufferReader(data)).read()
     # pandas saves an index without a name as a column called like this.
     kept = [name for name in table.column_names if not name.startswith("__index_level_")]
-    return [(name, table.column(name)) for name in kept], ()
+    return kept, [table.column(name) for name in kept], ()
 
 
-def _json_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int]]:
+def _json_table(data: bytes) -> _Content:
     """Return the columns of JSON lines; a name that a line lacks is an empty cell."""
     rows, lines = [], []
     # Not splitlines: U+2028 and others are letters in JSON.
@@ -277,11 +282,11 @@ def _json_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int]]:
             lines.append(number)
     if not rows:
         raise _Unreadable("the file is empty: it needs a JSON object in each line.")
-    names = dict.fromkeys(name for row in rows for name in row)
-    return [(name, [row.get(name) for row in rows]) for name in names], lines
+    names = [*dict.fromkeys(name for row in rows for name in row)]
+    return names, [[row.get(name) for row in rows] for name in names], lines
 
 
-def _spreadsheet_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int]]:
+def _spreadsheet_table(data: bytes) -> _Content:
     """Return the first sheet: names in the first row, then one row each."""
     import pandas as pd
 
@@ -293,7 +298,7 @@ def _spreadsheet_table(data: bytes) -> tuple[list[tuple[str, Any]], Sequence[int
         raise _Unreadable("the first sheet is empty: it needs a row of names, then the rows.")
     names = ["" if name is None else str(name) for name in frame.iloc[0]]
     columns = [frame.iloc[1:, k].tolist() for k in range(len(names))]
-    return list(zip(names, columns, strict=True)), [row + 1 for row in frame.index[1:].tolist()]
+    return names, columns, [row + 1 for row in frame.index[1:].tolist()]
 
 
 _READERS = {

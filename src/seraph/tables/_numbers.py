@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from ._columns import Column
@@ -17,10 +18,6 @@ _NUMBER = re.compile(
 _GROUPED = {
     mark: re.compile(rf"[+-]?[1-9][0-9]{{0,2}}([{other}][0-9]{{3}})+([{mark}][0-9]*)?")
     for mark, other in _OTHER.items()
-}
-_DECIMAL = {
-    mark: re.compile(rf"[+-]?([0-9]+[{mark}][0-9]*|[{mark}][0-9]+)([eE][+-]?[0-9]+)?")
-    for mark in _OTHER
 }
 # With so many decimals, or an exponent, a point separates no thousands.
 _POINT = re.compile(r"[+-]?[0-9]+\.([0-9]{4,}([eE][+-]?[0-9]+)?|[0-9]*[eE][+-]?[0-9]+)")
@@ -91,9 +88,9 @@ class Settled:
     commas: str = ""  # a text whose comma can only be a decimal one
     points: str = ""  # a text whose point can only be a decimal one
     ambiguous: tuple[str, ...] = ()  # texts whose commas and points contradict one another
-    thousands: tuple[str, ...] = ()  # texts with marks between thousands
-    scaled: tuple[str, ...] = ()  # texts such as 2.5k, beside others without a letter
-    unclear: tuple[str, ...] = ()  # texts such as 1.234 where a point may separate thousands
+    unclear: str = ""  # a text such as 1.234 where a point may separate thousands
+    scaled: str = ""  # a text such as 2.5k, beside others without a letter
+    thousands: str = ""  # a text with marks between thousands
     two_ways: bool = False  # dates, of which the day may be first or the month
 
 
@@ -113,41 +110,43 @@ def settle_numbers(
     """
     if not counts:
         return Settled(Column("numbers"))
-    unit = _unit(counts)
     parts = {text: split_unit(text) for text in counts}
-    numbers = [number for number, _, _ in parts.values()]
-    commas = _evidence(numbers, ",")
-    points = _evidence([n for n in numbers if not (commas and _POINT.fullmatch(n))], ".")
+    unit = _unit(counts, parts)
+    by_point, by_comma = (
+        {text: number_in(text, mark, unit) for text in counts} for mark in (".", ",")
+    )
+
+    def first(form: str, *, where: Callable[[str], bool] = bool) -> str:
+        matching = (t for t, part in parts.items() if re.fullmatch(form, part[0]) and where(t))
+        return next(matching, "")
+
+    # 1,5 is a number with one of the marks only; 1,234 with both, and so is 1.2345.
+    commas = first(".*,.*", where=lambda t: by_point[t] is None and by_comma[t] is not None)
+    points = first(r".*\..*", where=lambda t: by_comma[t] is None and by_point[t] is not None)
+    points = points or ("" if commas else first(_POINT.pattern))
     mark = "," if commas or (decimal == "," and not points) else "."
-    others = [text for text in counts if number_in(text, mark, unit) is None]
+    others = [text for text in counts if (by_comma if mark == "," else by_point)[text] is None]
     if commas and points:
-        others = [text for text in others if number_in(text, ".", unit) is None]
+        others = [text for text in others if by_point[text] is None]
     words, wrong = split_words(counts, others)
     if wrong or len(words) == len(counts):
         return Settled(wrong=(*wrong, *words))
-    grouped = [text for text, (n, _, _) in parts.items() if _GROUPED[mark].fullmatch(n)]
-    grouped = [text for text in grouped if _OTHER[mark] in text]
-    groups, whole, several, long, decimals = (
-        next(filter(re.compile(form).fullmatch, numbers), "")
-        for form in (r"[+-]?[1-9]\d{0,2},\d{3}", r"[+-]?\d+", r".*,\d{3},.*", r"[+-]?\d{4,}",
-                     r"[+-]?[1-9]\d{0,2}\.\d{3}")
-    )  # fmt: skip
-    ambiguous: tuple[str, ...] = ()
-    unclear: list[str] = []
+    groups = first(r"[+-]?[1-9]\d{0,2},\d{3}")
     open_question = semicolons and decimal is None and not (commas or points)
+    unclear, ambiguous = "", tuple[str, ...]()
     if commas and points:
         ambiguous = (points, commas)
-    elif groups and mark == "," and whole and not commas:
+    elif groups and mark == "," and not commas and (whole := first(r"[+-]?\d+")):
         ambiguous = (groups, whole)
-    elif groups and open_question and not several:
+    elif groups and open_question and not first(r".*,\d{3},.*"):
         ambiguous = (groups,)
-    elif decimals and open_question and not (groups or long):
-        unclear = [text for text, (number, _, _) in parts.items() if number == decimals]
-    scaled = [text for text, (_, times, _) in parts.items() if times]
-    scaled = scaled if len({times for _, times, _ in parts.values()}) > 1 else []
+    elif open_question and not (groups or first(r"[+-]?\d{4,}")):
+        unclear = first(r"[+-]?[1-9]\d{0,2}\.\d{3}")
+    several = len({times for _, times, _ in parts.values()}) > 1
+    scaled = next((text for text, (_, times, _) in parts.items() if times and several), "")
+    thousands = first(_GROUPED[mark].pattern, where=lambda t: _OTHER[mark] in parts[t][0])
     column = Column("numbers", mark, unit, tuple(words))
-    return Settled(column, (), commas, points, ambiguous, tuple(grouped), tuple(scaled),
-                   tuple(unclear))  # fmt: skip
+    return Settled(column, (), commas, points, ambiguous, unclear, scaled, thousands)
 
 
 def in_text(number: str, texts: Iterable[str]) -> str:
@@ -159,27 +158,16 @@ def in_text(number: str, texts: Iterable[str]) -> str:
     ('1.1250', '12.5')
     """
     whole, point, decimals = number.partition(".")
-    commas = any(_DECIMAL[","].fullmatch(split_unit(text)[0]) for text in texts)
-    if point and "e" not in number and (commas or _GROUPED[","].fullmatch(number)):
-        return f"{whole}.{decimals:0<4}"
-    return number
+    beside = [split_unit(text)[0] for text in texts]
+    commas = any(number_in(t, ",") is not None and number_in(t) is None for t in beside)
+    unclear = commas or _GROUPED[","].fullmatch(number)
+    return f"{whole}.{decimals:0<4}" if point and unclear and "e" not in number else number
 
 
-def _unit(counts: Mapping[str, int]) -> str:
+def _unit(counts: Mapping[str, int], parts: Mapping[str, tuple[str, str, str]]) -> str:
     """Return the unit of the numbers of a column: the only one, and most cells have it."""
-    units: dict[str, int] = {}
-    for text, count in counts.items():
-        unit = split_unit(text)[2]
-        units[unit] = units.get(unit, 0) + count
-    bare = units.pop("", 0)
-    return next((unit for unit, n in units.items() if len(units) == 1 and 2 * n > bare), "")
-
-
-def _evidence(numbers: Iterable[str], mark: str) -> str:
-    """Return the first number whose mark can only come before decimals; "" without one."""
-    for number in numbers:
-        grouped = mark in number and _GROUPED[mark].fullmatch(number)
-        decimal = _DECIMAL[mark].fullmatch(number)
-        if (grouped or decimal) and not _GROUPED[_OTHER[mark]].fullmatch(number):
-            return number
-    return ""
+    cells = Counter[str]()
+    for text, (_, _, unit) in parts.items():
+        cells[unit] += counts[text]
+    bare = cells.pop("", 0)
+    return next((unit for unit, n in cells.items() if len(cells) == 1 and 2 * n > bare), "")

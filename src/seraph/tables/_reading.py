@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._utils._optional import Late
-from .._utils._typing import Array, BoolArray, FloatArray
+from .._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ._columns import Column
 from ._dates import ISO, parse_dates, settle_dates, without_never
 from ._numbers import Settled, in_text, number_in, settle_numbers
@@ -19,6 +19,8 @@ from ._words import MISSING, UNKNOWN, cell_text, is_missing
 
 pa, pc = Late("pyarrow"), Late("pyarrow.compute")
 _WHOLE = re.compile(r"(-?(?:0|[1-9][0-9]*))\.0*|(-?(?:0|[1-9][0-9]*)\.[0-9]*[1-9])0*")
+# A point that separates no thousands, in a number without commas and units.
+_DECIMAL_POINT = r"\.([0-9]{0,2}|[0-9]{4,}|[0-9]*[eE].*)$|^[+-]?(0[0-9]*|[0-9]{4,})?\."
 _FIRST_DAY, _LAST_DAY = 18000101, 21991231
 
 
@@ -27,50 +29,48 @@ def read_column(how: Column, cells: Any) -> tuple[Array, BoolArray]:
 
     The value of a cell depends on no other cell.
     """
+    fits, kind = np.zeros(len(cells), dtype=bool), holds(cells)
     if how.use == "categories":
-        return categories_of(cells), np.zeros(len(cells), dtype=bool)
-    return _dates(how, cells) if how.use == "dates" else _numbers(how, cells)
-
-
-def _numbers(how: Column, cells: Any) -> tuple[Array, BoolArray]:
-    if holds(cells) == "numbers":
+        return categories_of(cells), fits
+    if how.use == "dates":
+        if kind != "dates":
+            return _by_text(how, cells, lambda texts: parse_dates(texts, how.form))
+        return without_never(pc.cast(cells, pa.timestamp("s"), safe=False).to_numpy()), fits
+    numbers = None
+    if kind == "numbers":
         width = pa.float32() if pa.types.is_float32(cells.type) else pa.float64()
-        values = np.asarray(pc.cast(cells, width, safe=False).to_numpy())
-        wrong = np.zeros(len(values), dtype=bool)
-    elif how[:4] == _PLAIN[:4] and (numbers := _plain_numbers(column_text(cells))) is not None:
-        values, wrong = numbers, np.zeros(len(numbers), dtype=bool)
-    else:
-        values, wrong = _by_text(
+        numbers = np.asarray(pc.cast(cells, width, safe=False).to_numpy())
+    elif how[:4] == _PLAIN[:4]:
+        numbers = _plain_numbers(column_text(cells))
+    values, wrong = (
+        (numbers, fits)
+        if numbers is not None
+        else _by_text(
             how,
             cells,
             lambda texts: np.array([number_in(t, how.form, how.unit) for t in texts], dtype=float),
         )
+    )
     too_large = np.abs(values) > largest_allowed(values)
     return np.where(too_large, np.nan, values), wrong | too_large
-
-
-def _dates(how: Column, cells: Any) -> tuple[Array, BoolArray]:
-    if holds(cells) != "dates":
-        return _by_text(how, cells, lambda texts: parse_dates(texts, how.form))
-    seconds = np.asarray(pc.cast(cells, pa.timestamp("s"), safe=False).to_numpy())
-    return without_never(seconds), np.zeros(len(cells), dtype=bool)
 
 
 def _by_text(
     how: Column, cells: Any, parse: Callable[[list[str]], Array]
 ) -> tuple[Array, BoolArray]:
     """Read each distinct text of a column once."""
-    encoded = pc.dictionary_encode(column_text(cells).combine_chunks())
-    texts = [*encoded.dictionary.to_pylist(), ""]  # the last one is for empty cells
+    texts, places = _distinct(column_text(cells), "")
     values = parse(texts)
-    wrong = np.array(
-        [
-            bool(value != value) and t not in how.words and not is_missing(t, unknown=True)  # noqa: PLR0124 (NaN, NaT)
-            for t, value in zip(texts, values, strict=True)
-        ]
-    )
-    places = pc.fill_null(encoded.indices, len(texts) - 1).to_numpy(zero_copy_only=False)
+    fits = [text in how.words or is_missing(text, unknown=True) for text in texts]
+    wrong = (values != values) & ~np.array(fits)  # noqa: PLR0124 (NaN, NaT)
     return values[places], wrong[places]
+
+
+def _distinct(cells: Any, empty: Any) -> tuple[list[Any], IntArray]:
+    """Return the distinct cells of a column, `empty` last, and which of them each cell is."""
+    encoded = pc.dictionary_encode(cells.combine_chunks())
+    known = [*encoded.dictionary.to_pylist(), empty]
+    return known, pc.fill_null(encoded.indices, len(known) - 1).to_numpy(zero_copy_only=False)
 
 
 _PLAIN = Column("numbers")
@@ -97,20 +97,12 @@ def settle(
         return Settled(_PLAIN)
     text = column_text(cells)
     if decimal != "," and _plain_numbers(text) is not None:
-        points = _decimal_point(text) if semicolons else ""
-        if points is not None:
-            return Settled(_PLAIN, points=points)
+        if not semicolons:
+            return Settled(_PLAIN)
+        if len(decimals := text.filter(pc.match_substring_regex(text, _DECIMAL_POINT))):
+            return Settled(_PLAIN, points=str(decimals[0]))
     found = settle_numbers(text_counts(cells), decimal, semicolons=semicolons)
     return replace(found, two_ways=two_ways and found.column is None)
-
-
-def _decimal_point(text: Any) -> str | None:
-    """Return a text whose point can only be a decimal one, "" without points; None if unclear."""
-    pointed = text.filter(pc.match_substring(text, "."))
-    thousands = pc.match_substring_regex(pointed, r"^[+-]?[1-9][0-9]{0,2}(\.[0-9]{3})+$")
-    if len(clear := pointed.filter(pc.invert(thousands))):
-        return str(clear[0])
-    return None if len(pointed) else ""
 
 
 def read_numbers(cells: Iterable[Any], *, decimal: str | None = None) -> FloatArray | None:
@@ -188,15 +180,12 @@ def categories_of(column: Any) -> Array:
     >>> [categories_of(typed_column(cells)).tolist() for cells in ([1, None], [1.0], ["1.0"])]
     [['1', nan], ['1'], ['1']]
     """
+    cells, places = _distinct(column, None)
     if pa.types.is_float32(column.type) or pa.types.is_float16(column.type):
-        cells = [None if np.isnan(v) else float(str(v)) for v in column.to_numpy()]
-    else:
-        cells = column.to_pylist()
-    known: dict[Any, Any] = {}
-    for cell in cells:
-        if (key := (type(cell), cell)) not in known:
-            known[key] = np.nan if is_missing(cell) else _category(cell_text(cell))
-    return np.array([known[type(cell), cell] for cell in cells], dtype=object)
+        width = column.type.to_pandas_dtype()  # 0.1 is not the double nearest to it
+        cells = [None if cell is None else float(str(width(cell))) for cell in cells]
+    texts = (np.nan if is_missing(cell) else _category(cell_text(cell)) for cell in cells)
+    return np.array([*texts], dtype=object)[places]
 
 
 def _category(text: str) -> str:

@@ -25,8 +25,8 @@ _LISTED = 12  # columns in a message; the rest are counted
 class Written(NamedTuple):
     r"""How a table is written, to write another like it.
 
-    `header` has the names of columns that are written otherwise than they are called, such as
-    empty ones; `mixed` the columns with cells of several types, and these cells.
+    `header` has the names of columns as the file writes them; `mixed` the columns with cells of
+    several types, and these cells.
     """
 
     separator: str = ","
@@ -199,20 +199,20 @@ def check_columns(table: NamedColumns, names: Sequence[str]) -> None:
         )
 
 
-def first_of(table: NamedColumns, name: str, texts: Collection[str]) -> str:
+def first_of(table: NamedColumns, name: str, texts: Collection[str], *, count: bool = True) -> str:
     """Return the first cell with one of some texts, as `about` does; "" if there is none."""
     known = {*texts}
     cells = table.columns[name].to_pylist()
     mask = np.array([isinstance(c, str) and c.strip() in known for c in cells], dtype=bool)
-    return about(table, name, mask) if mask.any() else ""
+    return about(table, name, mask, count=count) if mask.any() else ""
 
 
-def about(table: NamedColumns, name: str, cells: BoolArray) -> str:
-    """Return the first of some cells and its place, for a message, and count the others."""
+def about(table: NamedColumns, name: str, cells: BoolArray, *, count: bool = True) -> str:
+    """Return the first of some cells and its place, for a message, and `count` the others."""
     row = int(np.flatnonzero(cells)[0])
     text = f"{table.columns[name][row].as_py()}"
     text = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
-    others = int(cells.sum()) - 1
+    others = int(cells.sum()) - 1 if count else 0
     return f"{text!r} in {table.place(row)}" + (f" and {others} more" if others else "")
 
 

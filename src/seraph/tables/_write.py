@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
-import re
 import warnings
-import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 import pyarrow as pa
@@ -25,9 +23,8 @@ from ._words import is_missing
 pd = Late("pandas")
 STDOUT = Path("-")
 # Formats for columns of any type, and one for numbers alone.
-MIXED_TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx", ".ods")
+MIXED_TABLES = (".csv", ".tsv", ".txt", ".jsonl", ".parquet", ".xlsx")
 _TABLES = (*MIXED_TABLES, ".npy")
-_NO_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def check_output(
@@ -53,24 +50,18 @@ def check_tables_out(
         if path is None or path == STDOUT:
             continue
         check_output(path, kinds, inputs)
-        if n := _n_answers(path):
+        n, table = 0, None
+        with suppress(ValueError, OSError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            table = read_table(path)
+        for answer, asked in (("similar", "i"), ("class", "row")):
+            if table is not None and {answer, asked} <= {*(table.names or ())}:
+                n = n or sum(not is_missing(cell) for cell in table.cells(answer).to_pylist())
+        if n:
             raise ValueError(
                 f"{path} has {n} answers, which would be written over: name another file, or move "
                 "this one away."
             )
-
-
-def _n_answers(path: Path) -> int:
-    """Count the answers that somebody typed into a file, about pairs or about classes."""
-    table = None
-    with suppress(ValueError, OSError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        table = read_table(path)
-    names = () if table is None or table.names is None else table.names
-    answer = "similar" if "similar" in names else "class"
-    if table is None or not {answer, "i" if answer == "similar" else "row"} <= {*names}:
-        return 0
-    return sum(not is_missing(cell) for cell in table.cells(answer).to_pylist())
 
 
 def table_bytes(
@@ -85,10 +76,20 @@ def table_bytes(
     if kind in (".csv", ".tsv", ".txt"):
         like = like._replace(separator="\t") if kind == ".tsv" else like
         return csv_bytes(columns, like, decimal_comma=decimal_comma)
-    if kind in _SHEETS:
+    if kind == ".jsonl":
         names, *rows = _rows(columns, like)
-        return _SHEETS[kind](names, rows)
-    if kind == ".npy":
+        objects = (dict(zip(names, row, strict=True)) for row in rows)
+        lines = (json.dumps(each, ensure_ascii=False, default=str) for each in objects)
+        return "".join(f"{line}\n" for line in lines).encode()
+    if kind == ".xlsx":
+        names, *rows = _rows(columns, like)
+        # A sheet has neither time zones nor more than 15 digits. Texts that look like formulas or
+        # links stay texts.
+        frame = pd.DataFrame([[*map(_for_sheet, row)] for row in rows], dtype=object)
+        options = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
+        frame.to_excel(out, index=False, header=[*names], engine="xlsxwriter",
+                       engine_kwargs={"options": options})  # fmt: skip
+    elif kind == ".npy":
         np.save(out, np.column_stack(list(columns.values())), allow_pickle=False)
     else:
         from pyarrow import parquet
@@ -109,21 +110,13 @@ def csv_bytes(
     >>> csv_bytes({"id": ["ä"], "x": [0.5]}, Written(";", "latin-1"), decimal_comma=True)
     b'id;x\n\xe4;0,5\n'
     """
-    like = like or Written()
-    special = re.compile(rf'["\r\n{re.escape(like.separator)}]')
-
-    def cell_as_text(cell: Any) -> str:
-        if cell is None:
-            text = ""
-        elif isinstance(cell, float) and decimal_comma:
-            text = repr(cell).replace(".", ",")
-        else:
-            text = str(cell)
-        quotes = special.search(text) or (not text and len(columns) == 1)
-        return '"' + text.replace('"', '""') + '"' if quotes else text
-
-    lines = [like.separator.join(map(cell_as_text, row)) for row in _rows(columns, like)]
-    text = like.line_end.join([*lines, ""])
+    like, lines = like or Written(), list[str]()
+    # Cells with \r or \n are quoted whatever the line end is: the writer's own is both.
+    writer = csv.writer(SimpleNamespace(write=lines.append), delimiter=like.separator)
+    for row in _rows(columns, like):
+        commas = (str(c).replace(".", ",") if isinstance(c, float) else c for c in row)
+        writer.writerow(commas if decimal_comma else row)
+    text = "".join(line.removesuffix("\r\n") + like.line_end for line in lines)
     try:
         return text.encode(like.encoding)
     except UnicodeEncodeError as error:
@@ -139,80 +132,13 @@ def _rows(columns: Mapping[str, Any], like: Written) -> list[tuple[Any, ...]]:
         typed, raw = like.mixed.get(name, (None, []))
         make = getattr(column, "to_pylist", None) or getattr(column, "tolist", None)
         values = raw if column is typed else [*column] if make is None else make()
-        cells.append([None if _is_nan(value) else value for value in values])
+        cells.append([None if value != value else value for value in values])  # noqa: PLR0124
     return [tuple(like.header.get(name, name) for name in columns), *zip(*cells, strict=True)]
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and value != value  # noqa: PLR0124
-
-
-def _json_lines(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
-    objects = (dict(zip(names, row, strict=True)) for row in rows)
-    lines = (json.dumps(each, ensure_ascii=False, default=str) for each in objects)
-    return "".join(f"{line}\n" for line in lines).encode()
-
-
 def _for_sheet(cell: Any) -> Any:
-    """Return a cell of a spreadsheet, which has neither time zones nor more than 15 digits."""
     long = isinstance(cell, int) and abs(cell) >= 10**15
     return str(cell) if long or getattr(cell, "tzinfo", None) is not None else cell
-
-
-def _xlsx(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
-    """Return a spreadsheet whose texts are texts, also those that look like formulas or links."""
-    out = io.BytesIO()
-    frame = pd.DataFrame([[*map(_for_sheet, row)] for row in rows], dtype=object)
-    options = {f"strings_to_{kind}": False for kind in ("formulas", "urls", "numbers")}
-    frame.to_excel(out, index=False, header=[*names], engine="xlsxwriter",
-                   engine_kwargs={"options": options})  # fmt: skip
-    return out.getvalue()
-
-
-def _ods(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> bytes:
-    """Return a spreadsheet as LibreOffice writes it, but for its styles."""
-
-    def as_xml(cell: Any) -> str:
-        cell = _for_sheet(cell)
-        if cell is None:
-            return "<table:table-cell/>"
-        kind, value = "string", ""
-        if isinstance(cell, bool):
-            kind, value = "boolean", f' office:boolean-value="{str(cell).lower()}"'
-        elif isinstance(cell, int | float):
-            kind, value = "float", f' office:value="{cell!r}"'
-        elif isinstance(cell, date):
-            kind, value = "date", f' office:date-value="{cell.isoformat()}"'
-        text = escape(_NO_XML.sub("?", str(cell)))
-        text = re.sub("  +", lambda run: f' <text:s text:c="{len(run[0]) - 1}"/>', text)
-        lines = "".join(f"<text:p>{line}</text:p>" for line in text.split("\n"))
-        return f'<table:table-cell office:value-type="{kind}"{value}>{lines}</table:table-cell>'
-
-    sheet = "".join(
-        f"<table:table-row>{''.join(map(as_xml, row))}</table:table-row>" for row in (names, *rows)
-    )
-    space, kind = "urn:oasis:names:tc:opendocument:xmlns:", "application/vnd.oasis.opendocument."
-    content = (
-        f'<office:document-content xmlns:office="{space}office:1.0" '
-        f'xmlns:table="{space}table:1.0" xmlns:text="{space}text:1.0" office:version="1.2">'
-        '<office:body><office:spreadsheet><table:table table:name="Sheet1">'
-        f"{sheet}</table:table></office:spreadsheet></office:body></office:document-content>"
-    )
-    files = "".join(
-        f'<m:file-entry m:full-path="{path}" m:media-type="{media}"/>'
-        for path, media in (("/", f"{kind}spreadsheet"), ("content.xml", "text/xml"))
-    )
-    manifest = f'<m:manifest xmlns:m="{space}manifest:1.0" m:version="1.2">{files}</m:manifest>'
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        # The type comes first, and not compressed.
-        archive.writestr("mimetype", f"{kind}spreadsheet", zipfile.ZIP_STORED)
-        archive.writestr("content.xml", content)
-        archive.writestr("META-INF/manifest.xml", manifest)
-    return out.getvalue()
-
-
-_SHEETS = {".jsonl": _json_lines, ".xlsx": _xlsx, ".ods": _ods}
 
 
 def cells_like(texts: Sequence[str], column: Any) -> Any:

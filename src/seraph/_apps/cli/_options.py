@@ -72,7 +72,7 @@ TableOutput = Annotated[
     typer.Option(
         "--output",
         "-o",
-        help="Write here: .csv, .tsv, .txt, .jsonl, .parquet, .xlsx, .ods; - for standard output.",
+        help="Write here: .csv, .tsv, .txt, .jsonl, .parquet, .xlsx; - for standard output.",
     ),
 ]
 NoCheck = Annotated[bool, typer.Option(help="Skip the comparison with the Euclidean distance.")]
