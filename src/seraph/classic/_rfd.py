@@ -83,7 +83,7 @@ class RFD(MetricLearner):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(200, 2))
     >>> y = np.where(X[:, 0] < 0, 0, 1 + (X[:, 1] > 0))
-    >>> pairs = np.array([rng.choice(200, 2, replace=False) for _ in range(300)])
+    >>> pairs = np.array([rng.choice(200, 2, replace=False) for _ in range(600)])
     >>> marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=X)
     >>> near, far = RFD().fit(X, marks=marks).pair_distance(
     ...     [[[-0.5, -0.5], [-0.5, 0.5]], [[0.5, -0.5], [0.5, 0.5]]])
