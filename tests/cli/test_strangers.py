@@ -163,15 +163,6 @@ def test_a_label_of_nearly_all_rows_is_asked_about_before_the_fit(word):
     ok(*FIT)
 
 
-def test_plus_and_minus_are_classes():
-    frame = strangers()
-    frame["kind"] = frame["kind"].map({"u": "+", "v": "-"})
-    frame.to_csv("t.csv", index=False)
-    done = ok("fit", "t.csv", "--label", "kind", "--no-check")
-    assert re.search(r"classes\W+2: \+ \(30\), - \(30\)", done.out)
-    assert "'-', which counts as a class" in done.err
-
-
 def test_the_verdict_comes_before_the_tables():
     strangers().to_csv("t.csv", index=False)
     out = ok("fit", "t.csv", "--label", "kind").out
@@ -189,15 +180,6 @@ def test_notes_come_before_the_results():
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.startswith("seraph: note: t.csv: 40 rows have '?' as kind")
-
-
-def test_one_word_among_numbers_is_read_as_missing_and_that_is_said():
-    frame = strangers().assign(cylinders=np.tile(["4", "6", "8"], 20))
-    frame.loc[9, "cylinders"] = "rotary"
-    frame.to_csv("t.csv", index=False)
-    done = ok("fit", "t.csv", "--label", "kind", "--no-check")
-    assert "column 'cylinders' ('rotary' in line 11 is read as missing)" in done.err
-    ok("fit", "t.csv", "--label", "kind", "--no-check", "--onehot", "cylinders")
 
 
 # Files
@@ -227,26 +209,3 @@ def test_predict_writes_a_table_as_it_was_read(encoding, folder):
     assert re.fullmatch(r"0,\d+", lines[40].split(";")[3])
     read = pd.read_csv(folder / "out.csv", sep=";", decimal=",", encoding=encoding)
     assert set(read["kind"]) == {"Köln", "Genève"}
-
-
-def test_what_an_encoding_lacks_is_written_in_utf_8(folder):
-    frame = strangers()
-    frame["kind"] = np.where(frame["kind"] == "u", "Köln", "Łódź")
-    frame.to_csv("t.csv", index=False)
-    ok("fit", "t.csv", "--label", "kind", "--no-check", "-o", "m.skops")
-    new = frame.assign(kind="", town="Genève")
-    (folder / "new.csv").write_bytes(new.to_csv(index=False).encode("cp1252"))
-    done = ok("predict", "m.skops", "new.csv", "--reference", "t.csv", "-o", "out.csv")
-    assert "cp1252 has no 'Ł': written in UTF-8 instead." in done.err
-    assert set(pd.read_csv("out.csv")["kind"]) == {"Köln", "Łódź"}
-
-
-def test_a_row_is_named_by_its_line(folder):
-    text = "a,b,kind\n" + "".join(f"{k / 2},{k % 5 / 4},{'uv'[k % 2]}\n" for k in range(20))
-    for name, data, place in (
-        ("t.csv", text.replace("\n2.5,", "\nq1,"), "line 7"),
-        ("blank.csv", text.replace("\n2.5,", "\n\nq1,"), "line 8"),
-    ):
-        (folder / name).write_text(data)
-        err = refusal("fit", name, "--label", "kind", "--keep", "a")
-        assert f"'q1' in {place}" in err

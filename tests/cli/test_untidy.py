@@ -1,6 +1,5 @@
 """Tables as they are: separators, ids, dates and unknown labels are noticed and said."""
 
-import io
 import re
 from pathlib import Path
 
@@ -92,25 +91,12 @@ def test_a_table_of_text_alone_says_how_to_use_it(tmp_path, monkeypatch):
     assert "--onehot text" in err
 
 
-def test_new_rows_may_have_missing_values_and_cities_never_seen(folder):
-    ok(*FIT, *ALL, "-o", "m.skops")
-    new = untidy_table().head(4).drop(columns="kind")
-    new.loc[0, "city"] = "Atlantis"
-    new.loc[1, ["a", "seen"]] = np.nan
-    new.to_csv("new.csv", index=False)
-    mapped = pd.read_csv(io.StringIO(ok("transform", "m.skops", "new.csv").out)).to_numpy()
-    assert mapped.shape[0] == 4
-    assert np.isfinite(mapped).all()
-    ok("predict", "m.skops", "new.csv", "--reference", "t.csv")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--impute", "mean"], "'--impute': .*'mean' is not one of 'median', 'knn'"),
         (["--dates", "weeks"], "'--dates': .*'weeks' is not one of 'days', 'parts', 'drop'"),
         (["--onehot", "town"], "no column 'town'"),
-        (["--onehot", "city", "--drop", "city"], "'city' cannot be both used and left out"),
         (["--unlabeled", "??"], r"no row has the label '\?\?' that --unlabeled names"),
         (["--learner", "itm"], "--learner must be one of meanmetric, .*'itm'. Did you mean itml"),
         (["--set", "gamma"], "--set must be NAME=VALUE"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import ne
 from pathlib import Path
 from typing import Any
@@ -84,8 +84,8 @@ class _Answers:
         """Return whether answers name rows by id; refuse ids without a column of the data."""
         if not {"id_i", "id_j"} <= {*self.file.names}:
             return False
-        texts = {name: as_text(cells).tolist() for name, cells in self.file.columns.items()}
         # `seraph ask` writes the numbers again for rows without a name.
+        texts = {name: as_text(cells).tolist() for name, cells in self.file.columns.items()}
         are_numbers = all(texts.get(end) == texts[f"id_{end}"] for end in "ij")
         if id_column is None and table.names is not None and not are_numbers:
             raise ValueError(
@@ -132,10 +132,9 @@ class _Answers:
         if "content" not in self.file.names:
             return
         cells = self.file.cells("content").to_pylist()
-        noted = [cell_text(cells[row]).split() for row in self.said]
-        full = [k for k, digests in enumerate(noted) if len(digests) == rows.shape[1]]
-        known = rows[full].ravel().tolist()
-        then = [digest for k in full for digest in noted[k]]
+        noted = {k: cell_text(cells[row]).split() for k, row in enumerate(self.said)}
+        full = [k for k, digests in noted.items() if len(digests) == rows.shape[1]]
+        known, then = rows[full].ravel().tolist(), [digest for k in full for digest in noted[k]]
         changed = dict(zip(known, map(ne, row_contents(tables, known), then), strict=True))
         if others := rows_of_another_table(changed, by_id=by_id):
             before = tables[0].n_rows if others[0] >= tables[0].n_rows else 0
@@ -155,21 +154,17 @@ def row_contents(tables: Sequence[InputTable], rows: Sequence[int]) -> list[str]
     numbers, start = np.asarray(rows, dtype=np.intp), 0
     digests = np.empty(len(numbers), dtype=object)
     for table in tables:
-        in_table = (numbers >= start) & (numbers < start + table.n_rows)
-        if in_table.any():
-            some = table.take(numbers[in_table] - start)
-            digests[in_table] = [*map(digest, _rows_as_bytes(some))]
+        here = (numbers >= start) & (numbers < start + table.n_rows)
+        some = table.take(numbers[here] - start)
         start += table.n_rows
+        if some.names is None:
+            digests[here] = [digest(row.tobytes()) for row in np.asarray(some.points())]
+        else:
+            # As text: a row that is added may turn a column of whole numbers into one of decimals.
+            columns = [map(cell_text, some.cells(name).to_pylist()) for name in some.names]
+            cells = zip(*columns, strict=True)
+            digests[here] = [digest(repr(row).encode()) for row in cells]
     return digests.tolist()
-
-
-def _rows_as_bytes(table: InputTable) -> Iterator[bytes]:
-    if table.names is None:
-        yield from (np.ascontiguousarray(row).tobytes() for row in np.asarray(table.points()))
-        return
-    # As text: a row that is added may turn a column of whole numbers into one of decimals.
-    columns = [map(cell_text, table.cells(name).to_pylist()) for name in table.names]
-    yield from (repr(cells).encode() for cells in zip(*columns, strict=True))
 
 
 def digest(row: bytes) -> str:

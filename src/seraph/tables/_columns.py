@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# Why a column is left out: in words, and the parameter that uses it all the same.
+# Why a column is left out: in words, and the parameter that uses it all the same. Then why numbers
+# that are used may be ids.
 REASONS = {
     "dates": ("dates", "dates"),
     "distinct text": ("text, different in every row", "onehot"),
@@ -19,11 +20,8 @@ REASONS = {
     "empty": ("empty", ""),
     "constant": ("the same in every row", ""),
     "type": ("{}", ""),
-}
-# Why numbers that are used may be ids.
-_DOUBTS = {
-    "named like ids": "named like ids",
-    "nearly distinct": "whole numbers, nearly all distinct",
+    "named like ids": ("named like ids", "drop"),
+    "nearly distinct": ("whole numbers, nearly all distinct", "drop"),
 }
 _DATES = {"days": "days since 1970", "parts": "year, season and weekday"}
 # What missing cells become.
@@ -81,8 +79,7 @@ class Column(NamedTuple):
     @property
     def why(self) -> str:
         """Why the column is left out, or why its numbers may be ids, in words."""
-        words = _DOUBTS if self.use else {key: said for key, (said, _) in REASONS.items()}
-        return words[self.reason].format(self.detail) if self.reason else ""
+        return REASONS[self.reason][0].format(self.detail) if self.reason else ""
 
     @property
     def said(self) -> str:

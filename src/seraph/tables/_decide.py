@@ -309,11 +309,6 @@ def _check_left(table: NamedColumns, columns: dict[str, Column]) -> None:
     if any(column.use for column in columns.values()):
         return
     left_out = {name: one for name, one in columns.items() if one.reason != "asked"}
-    if {column.reason for column in left_out.values()} == {"constant"}:
-        raise ValueError(
-            f"{table.path}: every feature has the same value in all rows, so all distances "
-            "are 0: add features that vary."
-        )
     texts = [f"{name!r} ({one.why})" for name, one in list(left_out.items())[:_LISTED]]
     which = f": {and_more(texts, len(left_out))}" if texts else ""
     for parameter in ("onehot", "keep"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import replace
@@ -11,11 +10,14 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import compute
 
+from .._utils._optional import Late
 from .._utils._typing import Array, IntArray
+from .._utils._warnings import warn
 from ._messages import advice, quoted
-from ._table import InputTable, NamedColumns
+from ._table import InputTable, NamedColumns, PlainArray
 from ._words import cell_text, is_missing, spellings
 
+pd = Late("pandas")
 # What `seraph predict` adds to a table.
 ADDED = ("probability", "given", "nearest")
 _MINUS_ONE = ("-1", "-1.0")
@@ -55,24 +57,20 @@ def labels_of(
                 f"{advice(text, sorted({*texts} - {''}))}"
             )
     unknown = {"", *(text.strip() for text in unlabeled)}
-    labels = [None if text in unknown else text for text in texts]
-    counts = Counter(labels)
-    for alike in spellings({word: n for word, n in counts.items() if word is not None}):
+    counts = Counter(text for text in texts if text not in unknown)
+    for alike in spellings(counts):
         said = ", ".join(f"{word!r} ({counts[word]})" for word in alike)
-        warnings.warn(
+        warn(
             f"{table.path}: the labels {said} are different classes. If they mean the same, write "
-            "them alike.",
-            stacklevel=2,
+            "them alike."
         )
     for word, n in counts.items():
-        if word is not None and _may_be_unknown(word) and "" not in unlabeled:
-            warnings.warn(
-                f"{table.path}: {n} {'row has' if n == 1 else 'rows have'} the label {word!r}, "
-                "which counts as a class. If it means that the class is unknown, add --unlabeled "
-                f"{quoted(word)}",
-                stacklevel=2,
+        if _may_be_unknown(word) and "" not in unlabeled:
+            warn(
+                f"{table.path}: {_rows(n)} the label {word!r}, which counts as a class. If it "
+                f"means that the class is unknown, add --unlabeled {quoted(word)}"
             )
-    return np.array(labels, dtype=object)
+    return np.array([None if text in unknown else text for text in texts], dtype=object)
 
 
 def unknown_labels(table: InputTable, name: str | None, known: Collection[str] = ()) -> list[str]:
@@ -82,18 +80,18 @@ def unknown_labels(table: InputTable, name: str | None, known: Collection[str] =
     """
     counts = Counter(label_texts(table, name) or ())
     words = [w for w in counts if _may_be_unknown(w) and w.casefold() not in _MAY_BE_CLASSES]
-    said = [
-        word for word in words if word not in known and (table.names or word not in _MINUS_ONE)
-    ]
-    if said:
-        n = sum(counts[text] for text in said)
-        warnings.warn(
-            f"{table.path}: {n} {'row has' if n == 1 else 'rows have'} "
+    own = () if table.names else _MINUS_ONE  # the custom of arrays needs no words
+    if said := [word for word in words if word not in (*known, *own)]:
+        warn(
+            f"{table.path}: {_rows(sum(counts[word] for word in said))} "
             f"{' or '.join(map(repr, said))} as {name or 'y'}, which is read as no label. If it "
-            'is a class, say what else means no label (--unlabeled "" for empty cells alone).',
-            stacklevel=2,
+            'is a class, say what else means no label (--unlabeled "" for empty cells alone).'
         )
     return words
+
+
+def _rows(n: int) -> str:
+    return "1 row has" if n == 1 else f"{n} rows have"
 
 
 def _may_be_unknown(word: str) -> bool:
@@ -108,10 +106,8 @@ def class_codes(labels: Array) -> tuple[Array, IntArray]:
     >>> class_codes(np.array(["b", None, "a"], dtype=object))
     (array(['a', 'b'], dtype=object), array([ 1, -1,  0]))
     """
-    names = sorted({*labels.tolist()} - {None})
-    place = {None: -1} | {name: code for code, name in enumerate(names)}
-    codes = np.array([place[label] for label in labels.tolist()], dtype=np.intp)
-    return np.array(names, dtype=object), codes
+    codes, names = pd.factorize(labels, sort=True)
+    return names, codes
 
 
 def as_it_was(table: InputTable, label: str | None) -> InputTable:
@@ -119,19 +115,17 @@ def as_it_was(table: InputTable, label: str | None) -> InputTable:
 
     Or the filled-in classes would count as labels, and what was added to them as features.
     """
-    if table.names is None or table.names[-3:] != ADDED:
+    if isinstance(table, PlainArray) or table.names[-3:] != ADDED:
         return table
     given = [cell_text(cell).casefold() for cell in table.cells("given").to_pylist()]
     if not {*given} <= {"true", "false"}:
         return table
-    n = given.count("false")
-    warnings.warn(
-        f"{table.path} was filled in by seraph predict: the {n} classes that are not given count "
-        f"as no labels, and {', '.join(ADDED)} are left out.",
-        stacklevel=2,
+    warn(
+        f"{table.path} was filled in by seraph predict: the {given.count('false')} classes that "
+        f"are not given count as no labels, and {', '.join(ADDED)} are left out."
     )
     table = table.without(ADDED)
-    if label is None or label not in table.names:
+    if label not in table.columns:
         return table
     column = table.cells(label)
     open_rows = pa.array([word == "false" for word in given])
