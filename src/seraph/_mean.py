@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import clone
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import _BaseComposition
 
 from ._learner import MahalanobisLearner
 from ._marks import Marks, PairLabels, aligned_marks
 from ._objective import ROWS
-from ._points import PointSet, read_points, to_memory
+from ._points import PointSet, is_chunked, read_points, to_memory
 from ._seraph import SERAPH
-from ._utils._eigen import eigh, svd
+from ._utils._eigen import eigh, right_svd
 from ._utils._public import publish
 from ._utils._threads import one_blas_thread
 from ._utils._typing import Array
@@ -113,10 +113,14 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None) -> Self:
         """Fit all learners, and average their metrics.
 
+        Above 20,000 rows they learn from a sample of as many, and from all labeled and marked
+        rows. (From all rows, if one of them has ``unlabeled_pairs="all"``.)
+
         Parameters
         ----------
         X : array-like, or dask array or DataFrame, of shape (n_samples, n_features)
-            All points, labeled or not. A torch tensor on any device works, too.
+            All points, labeled or not. A torch tensor on any device works, too. A dask collection
+            is read once, chunk by chunk.
         y : array-like of shape (n_samples,), optional
             Class labels of any type; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
@@ -134,13 +138,14 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
             routed = process_routing(self, "fit", marks=marks)
             names = {name for name in names if "marks" in routed[name].fit}
         needs = any(getattr(learner, "_needs_labels", False) for _, learner in learners)
+        every = any(getattr(one, "unlabeled_pairs", None) == "all" for _, one in learners)
         read_labels = cache(lambda n: PairLabels.of(X, n, y, marks, required=needs))
         read_classes = cache(lambda n: PairLabels.of(X, n, y, required=False))
         points = read_points(
             X,
             type(self).__name__,
             labeled=lambda n: np.flatnonzero(read_labels(n).is_labeled),
-            most=ROWS,
+            most=np.inf if every else ROWS,
             seed=0,
         )
         n, n_features = points.shape
@@ -152,11 +157,10 @@ class MeanMetric(MahalanobisLearner, _BaseComposition):
             labels = (read_labels if name in names else read_classes)(n)
             if isinstance(learner, ClassicLearner):
                 learner = _fit_classic(learner, X, points, labels)
-            elif type(learner) is SERAPH and points.in_memory is None:
+            elif type(learner) is SERAPH:
                 learner._fit_checked(X, points, labels)  # noqa: SLF001
             else:
-                metadata = {"marks": marks} if name in names and marks is not None else {}
-                learner.fit(X, y, **metadata)
+                _fit_other(learner, X, y, marks if name in names else None, points)
             fitted.append((name, learner))
             factors.append(_factor(name, learner, n_features))
         with one_blas_thread():
@@ -271,15 +275,24 @@ def _is_dropped(learner: Any) -> bool:
 def _fit_classic(learner: Any, X: Any, points: PointSet, labels: PairLabels) -> Any:
     """Fit a learner to what was read; return None if there is no label that it can use.
 
-    It uses sure pairs alone, and of a dask collection the rows in memory.
+    It uses sure pairs alone.
     """
     usable = labels.sure(triplets=learner._uses_triplets)  # noqa: SLF001
-    rows: Any = slice(None) if points.in_memory is None else points.in_memory
-    if points.in_memory is not None:
-        usable = usable.among(rows)
+    if points.rows is not None:
+        usable = usable.among(points.rows)
     if learner._needs_labels and not (usable.n_labeled or len(usable.triplets)):  # noqa: SLF001
         return None
-    return learner._fit_checked(X, to_memory(points.take(rows)), usable)  # noqa: SLF001
+    return learner._fit_checked(X, points.in_memory, usable)  # noqa: SLF001
+
+
+def _fit_other(learner: Any, X: Any, y: Any, marks: Marks | None, points: PointSet) -> None:
+    """Fit a learner that reads X itself: of a sample, to its rows in memory."""
+    if is_chunked(X):
+        X, y = points.in_memory, to_memory(y)
+    if points.rows is not None:
+        X, y = points.in_memory, None if y is None else _safe_indexing(y, points.rows)
+        marks = None if marks is None else marks[points.rows]
+    learner.fit(X, y, **({} if marks is None else {"marks": marks}))
 
 
 def _factor(name: str, learner: Any, n_features: int) -> Array:
@@ -300,9 +313,7 @@ def _factor(name: str, learner: Any, n_features: int) -> Array:
 
 def _orthogonal_rows(P: Array) -> Array:
     """Return the factor of ``P'P`` whose rows are orthogonal, longest first."""
-    if len(P) > P.shape[1]:
-        P = np.asarray(np.linalg.qr(P, mode="r"))
-    _, lengths, rows = svd(P)
+    lengths, rows = right_svd(P)
     kept = lengths > lengths.max(initial=0.0) * max(P.shape) * np.finfo(P.dtype).eps
     return lengths[kept, np.newaxis] * rows[kept]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from typing import Any, Literal, Self
 
@@ -17,7 +16,7 @@ from ._learner import MahalanobisLearner
 from ._marks import Marks, PairLabels
 from ._objective import ROWS, Problem
 from ._pairs import probability
-from ._points import Frame, PointSet, choose_rows, is_chunked, read_points
+from ._points import Frame, PointSet, is_chunked, read_points
 from ._solvers import SOLVERS
 from ._utils._public import publish
 from ._utils._threads import one_blas_thread
@@ -270,12 +269,10 @@ class SERAPH(MahalanobisLearner):
         return self._learn(X, fit)
 
     def _fit_checked(self, X: Any, points: PointSet, labels: PairLabels) -> Self:
-        """Learn from the points and labels of a table in memory; see `fit`."""
+        """Learn from points that were read, and their labels; see `fit`."""
         self._check_parameters(X)
         warn_of_scales(points.frame, getattr(X, "columns", None))
-        most = np.inf if self.unlabeled_pairs == "all" else ROWS
-        sampled = choose_rows(points.shape[0], most, self.random_state)
-        return self._learn(X, self._choose_pairs(replace(points, sampled=sampled), labels))
+        return self._learn(X, self._choose_pairs(points, labels))
 
     def _learn(self, X: Any, fit: Fit) -> Self:
         """Run the solver, and set all attributes."""

@@ -7,10 +7,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from distributed import Client, LocalCluster
 
-from seraph import SERAPH, Marks, _seraph
+from seraph import SERAPH, Marks, MeanMetric, _mean, _seraph
 from seraph._points import read_points
+from seraph.classic import ITML
 from tests.helpers.quick import few
 
 N, MOST = 200, 60
@@ -220,3 +222,22 @@ def test_a_cluster_gives_the_metric_of_the_array(data, sampled):
         mapped = learner.transform(points)
         np.testing.assert_allclose(learner.components_, expected.components_, atol=1e-9)
         np.testing.assert_allclose(mapped.compute(), expected.transform(X), atol=1e-9)
+
+
+class Own(SERAPH):
+    """A user's learner, which reads X itself."""
+
+
+def test_a_mean_of_metrics_reads_each_chunk_once_and_is_that_of_the_array(data, monkeypatch):
+    """Members that read X themselves get the same rows, with their labels and marks."""
+    monkeypatch.setattr(_mean, "ROWS", MOST)
+    X, y, marks = data
+    learners = [("seraph", SERAPH(unlabeled_pairs=6)), ("itml", ITML()), ("own", Own())]
+    expected = MeanMetric(learners).fit(X, y, marks=marks)
+    assert expected.named_learners_.own.n_unlabeled_ < MOST * (MOST + 40) / 2
+    for points in (counted(X, (20, 6)), torch.tensor(X)):
+        learner = MeanMetric(learners).fit(points, y, marks=marks)
+        np.testing.assert_allclose(
+            learner.get_mahalanobis_matrix(), expected.get_mahalanobis_matrix(), rtol=1e-7
+        )
+    assert dict.fromkeys(range(10), 1) == READS

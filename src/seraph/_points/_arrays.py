@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from .._pairs import library
-from .._utils._eigen import svd
+from .._utils._eigen import right_svd
 from .._utils._typing import Array
 from .._utils._validation import check_unmasked
 
@@ -207,9 +207,11 @@ def principal_directions(
     >>> left.shape, lengths.round(6), abs(directions).round(6)
     ((2, 1), array([7.071068]), array([[0.6, 0.8]]))
     """
-    left, lengths, directions = svd(points)
+    lengths, directions = right_svd(points)
     rank = max(1, int(np.sum(lengths > tolerance * lengths[0])))
-    return left[:, :rank], lengths[:rank], directions[:rank]
+    lengths, directions = lengths[:rank], directions[:rank]
+    left = points @ directions.T / np.where(lengths > 0.0, lengths, 1.0)
+    return left, lengths, directions
 
 
 class Moments(NamedTuple):

@@ -166,9 +166,9 @@ class PointSet:
         Type of the points, float32 or float64.
     sampled : ndarray of int or None
         The rows that the unlabeled pairs are sampled from; None for all.
-    in_memory : ndarray of int or None
-        The rows of a dask collection that `take` has: the sampled and the labeled ones; None for
-        all.
+    rows : ndarray of int or None
+        The rows to learn from: the sampled and the labeled ones; None for all. Of a dask
+        collection, `take` has no others.
     """
 
     shape: tuple[int, int]
@@ -176,7 +176,13 @@ class PointSet:
     take: Callable[[Any], Any]
     dtype: np.dtype[Any]
     sampled: Array | None = None
-    in_memory: Array | None = None
+    rows: Array | None = None
+
+    @cached_property
+    def in_memory(self) -> Array:
+        """The rows to learn from, as an array."""
+        rows: Array = to_memory(self.take(slice(None) if self.rows is None else self.rows))
+        return rows
 
 
 def choose_rows(n: int, most: float, seed: Any) -> Array | None:
@@ -238,4 +244,6 @@ def read_points(
         if not tiny <= np.trace(moments.scatter) < np.inf:  # squares vanish or overflow
             check_range(to_memory(array))
         frame = Frame.of_moments(moments, dtype.name)
-    return PointSet((n, m), frame, array.__getitem__, dtype, choose_rows(n, most, seed))
+    sampled = choose_rows(n, most, seed)
+    rows = None if sampled is None else np.union1d(sampled, labeled(n))
+    return PointSet((n, m), frame, array.__getitem__, dtype, sampled, rows)
