@@ -2,6 +2,7 @@
 
 import datetime
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from seraph.tables._answers import answered_pairs
 from seraph.tables._dates import date_features
 from seraph.tables._ids import looks_like_ids, sentinel, suspicion
 from seraph.tables._reading import (
@@ -19,6 +21,7 @@ from seraph.tables._reading import (
     typed_column,
     without_values,
 )
+from seraph.tables._table import PlainArray
 from seraph.tables._words import cell_text, is_missing, read_answer
 
 NAN = np.nan
@@ -165,6 +168,42 @@ def test_answers_come_in_many_words(answer, cells):
 def test_what_is_not_an_answer_is_refused(cell):
     with pytest.raises(ValueError, match="is not an answer: it must be 1 or 0"):
         read_answer(cell)
+
+
+@pytest.fixture
+def pairs_of(tmp_path):
+    """Read pairs of four rows."""
+    four = PlainArray(Path("x.npy"), np.zeros((4, 1)))
+
+    def read(text):
+        (tmp_path / "p.csv").write_text(text)
+        return answered_pairs([four], tmp_path / "p.csv", may_change=False)
+
+    return read
+
+
+@pytest.mark.parametrize("words", ["1 0 ?", "same different NA", "ja Nein "])
+def test_answered_pairs_are_read(words, pairs_of):
+    yes, no, empty = words.split(" ")
+    pairs, similar = pairs_of(f"note,j,i,similar\nx,1,0,{yes}\ny,2,0,{empty}\nz,3.0,2,{no}\n")
+    assert pairs.tolist() == [[0, 1], [2, 3]]
+    assert similar.tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("i,j,similar\n0,1,maybe\n", "line 2: similar: 'maybe' is not an answer"),
+        ("i,j,similar\n0,1,1\n0,9,1\n", "line 3: j is '9', and no row .* number from 0 to 3"),
+        ("i,j,similar\n-1,1,1\n", "line 2: i is '-1', and no row"),
+        ("i,j,similar\n0.5,1,1\n", "no row"),
+        ("i,j,same\n0,1,1\n", "no column 'similar'"),
+        ("i,j,similar\n0,1,1\n1,0,0\n", "line 2 and line 3: the rows 0 and 1 are called similar"),
+    ],
+)
+def test_impossible_pairs_are_refused_with_their_row(text, message, pairs_of):
+    with pytest.raises(ValueError, match=message):
+        pairs_of(text)
 
 
 def test_a_word_for_nothing_is_one_in_every_column_and_a_word_for_the_unknown_in_some():

@@ -13,10 +13,9 @@ import pytest
 from pyarrow import parquet as pq
 
 from seraph import TablePreparer
-from seraph.tables._answers import answered_pairs
 from seraph.tables._files import read_table
 from seraph.tables._labels import labels_of
-from seraph.tables._table import PlainArray, Written
+from seraph.tables._table import Written
 from seraph.tables._write import cells_like, check_output, csv_bytes, table_bytes
 
 
@@ -34,20 +33,16 @@ def xlsx(rows):
 
 def ods(rows):
     """A spreadsheet as LibreOffice writes it, but for its styles."""
+
+    def cell(value):
+        if value is None:
+            return "<table:table-cell/>"
+        kind = 'string"' if isinstance(value, str) else f'float" office:value="{value}"'
+        text = f"<text:p>{value}</text:p>"
+        return f'<table:table-cell office:value-type="{kind}>{text}</table:table-cell>'
+
+    lines = "".join(f"<table:table-row>{''.join(map(cell, r))}</table:table-row>" for r in rows)
     space = "urn:oasis:names:tc:opendocument:xmlns:"
-    kinds = {str: 'string"', int: 'float" office:value="{}"', float: 'float" office:value="{}"'}
-    lines = "".join(
-        "<table:table-row>"
-        + "".join(
-            f'<table:table-cell office:value-type="{kinds[type(cell)].format(cell)}>'
-            f"<text:p>{cell}</text:p></table:table-cell>"
-            if cell is not None
-            else "<table:table-cell/>"
-            for cell in row
-        )
-        + "</table:table-row>"
-        for row in rows
-    )
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
@@ -117,6 +112,7 @@ def test_the_ways_to_write_a_table_are_one_table(data, name, table):
         (b"\nonly\n1\n\n3\n\n", "t.csv", {"only": ["1", "", "3"]}),
         ('{"a": "x\u2028y"}\n'.encode(), "t.jsonl", {"a": ["x\u2028y"]}),
         (b'\xef\xbb\xbf{"a": 1}\n', "t.jsonl", {"a": [1]}),
+        (xlsx([["a", None], [1, 2], ["x", 3]]), "t.xlsx", {"a": ["1", "x"], "unnamed_2": [2, 3]}),
     ],
 )  # fmt: skip
 def test_cells_are_read_as_they_are_written(data, name, expected, table):
@@ -234,33 +230,31 @@ def test_a_damaged_file_is_refused(name, table):
             table(damaged, name)
 
 
-def test_a_sheet_may_have_two_types_in_a_column_and_no_name(table):
-    with pytest.raises(ValueError, match="no rows"):
-        table(xlsx([["a", "b"]]), "t.xlsx")
-    read = table(xlsx([["a", None], [1, 2], ["x", 3]]), "t.xlsx")
-    assert cells(read) == {"a": ["1", "x"], "unnamed_2": [2, 3]}
+def npz(**arrays):
+    out = io.BytesIO()
+    np.savez(out, **arrays)
+    return out.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("arrays", "message"),
+    ("name", "content", "message"),
     [
-        ({"data": np.eye(2)}, "it holds data: the features must be an array X"),
-        ({"X": np.eye(2), "y": [1, 2, 3]}, "y must be one label for each of the 2 rows"),
-        ({"X": np.eye(2)[0]}, "two dimensions"),
-        ({"X": np.array([["a"]])}, "must be numbers"),
-        ({"X": np.empty((0, 3))}, "no rows"),
-        ({"X": np.array([[print]], dtype=object)}, "cannot be read"),  # never unpickled
+        ("t.xlsx", xlsx([["a", "b"]]), "no rows"),
+        ("t.npz", npz(data=np.eye(2)), "it holds data: the features must be an array X"),
+        ("t.npz", npz(X=np.eye(2), y=[1, 2, 3]), "y must be one label for each of the 2 rows"),
+        ("t.npz", npz(X=np.eye(2)[0]), "two dimensions"),
+        ("t.npz", npz(X=np.array([["a"]])), "must be numbers"),
+        ("t.npz", npz(X=np.empty((0, 3))), "no rows"),
+        ("t.npz", npz(X=np.array([[print]], dtype=object)), "cannot be read"),  # never unpickled
+        ("t.docx", "a\n1\n", r"t.docx: the name must end in .csv, .tsv.* or .npz"),
     ],
 )
-def test_an_npz_file_holds_x_and_perhaps_y(arrays, message, tmp_path):
-    np.savez(tmp_path / "t.npz", **arrays)
+def test_a_file_that_is_not_a_table_is_refused(name, content, message, table):
     with pytest.raises(ValueError, match=message):
-        read_table(tmp_path / "t.npz")
+        table(content, name)
 
 
-def test_a_file_that_is_not_a_table_is_refused(tmp_path, table):
-    with pytest.raises(ValueError, match=r"t.docx: the name must end in .csv, .tsv.* or .npz"):
-        table("a\n1\n", "t.docx")
+def test_a_folder_and_a_file_that_is_not_there_are_refused(tmp_path):
     (tmp_path / "d.csv").mkdir()
     with pytest.raises(ValueError, match="folder"):
         read_table(tmp_path / "d.csv")
@@ -305,45 +299,6 @@ def test_labels_that_may_mean_something_else_are_named(kinds, unlabeled, labels,
     assert all(
         re.search(*pair) for pair in zip(said, (str(c.message) for c in caught), strict=True)
     )
-
-
-# Pairs
-
-
-@pytest.fixture
-def pairs_of(tmp_path):
-    """Read pairs of four rows."""
-    four = PlainArray(Path("x.npy"), np.zeros((4, 1)))
-
-    def read(text):
-        (tmp_path / "p.csv").write_text(text)
-        return answered_pairs([four], tmp_path / "p.csv", may_change=False)
-
-    return read
-
-
-@pytest.mark.parametrize(("yes", "no"), [("1", "0"), ("same", "different"), ("ja", "Nein")])
-@pytest.mark.parametrize("empty", ["", "?", "NA"])
-def test_answered_pairs_are_read(yes, no, empty, pairs_of):
-    pairs, similar = pairs_of(f"note,j,i,similar\nx,1,0,{yes}\ny,2,0,{empty}\nz,3.0,2,{no}\n")
-    assert pairs.tolist() == [[0, 1], [2, 3]]
-    assert similar.tolist() == [True, False]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("i,j,similar\n0,1,maybe\n", "line 2: similar: 'maybe' is not an answer"),
-        ("i,j,similar\n0,1,1\n0,9,1\n", "line 3: j is '9', and no row .* number from 0 to 3"),
-        ("i,j,similar\n-1,1,1\n", "line 2: i is '-1', and no row"),
-        ("i,j,similar\n0.5,1,1\n", "no row"),
-        ("i,j,same\n0,1,1\n", "no column 'similar'"),
-        ("i,j,similar\n0,1,1\n1,0,0\n", "line 2 and line 3: the rows 0 and 1 are called similar"),
-    ],
-)
-def test_impossible_pairs_are_refused_with_their_row(text, message, pairs_of):
-    with pytest.raises(ValueError, match=message):
-        pairs_of(text)
 
 
 # Writing

@@ -114,6 +114,10 @@ def test_tables_of_pandas_polars_and_pyarrow_become_the_same(fitted):
     ):
         np.testing.assert_array_equal(fitted.transform(other), Z)
         np.testing.assert_allclose(TablePreparer().fit_transform(other), Z)
+    named = table.set_axis([f"row {k}" for k in range(N)])
+    out = clone(fitted).set_output(transform="pandas").fit(named).transform(named)
+    assert list(out.columns) == list(fitted.get_feature_names_out())
+    assert list(out.index) == list(named.index)
 
 
 def test_columns_of_odd_types_are_used_or_left_out_in_words():
@@ -145,14 +149,6 @@ def test_columns_of_odd_types_are_used_or_left_out_in_words():
 
 def pa_column(cells, kind):
     return pd.Series(pd.array(cells, dtype=pd.ArrowDtype(pa.string()))).astype(pd.ArrowDtype(kind))
-
-
-@quietly
-def test_names_and_the_index_stay(fitted):
-    table = cars().set_axis([f"row {k}" for k in range(N)])
-    out = clone(fitted).set_output(transform="pandas").fit(table).transform(table)
-    assert list(out.columns) == list(fitted.get_feature_names_out())
-    assert list(out.index) == list(table.index)
 
 
 # New rows
@@ -428,18 +424,16 @@ def test_it_is_cloned_pickled_saved_and_exported(fitted, tmp_path):
         ({}, {"a": [np.inf, 1]}, r"infinite.*or leave the column out \(drop=\['a'\]\)"),
         ({}, {}, "X has 0 rows and 0 columns"),
         ({}, pd.DataFrame([[1, 2], [2, 1]], columns=["a", "a"]), "two columns called 'a'"),
+        ({}, np.eye(3), "X must be a table with named columns"),
+        ({}, [[1.0, 2.0]], "X must be a table with named columns"),
+        ({}, None, "X must be a table with named columns"),
     ],
 )
 def test_errors_name_parameters(parameters, table, said):
+    table = pd.DataFrame(table) if isinstance(table, dict) else table
     with pytest.raises(ValueError, match=said) as raised:
-        TablePreparer(**parameters).fit(pd.DataFrame(table))
+        TablePreparer(**parameters).fit(table)
     assert "--" not in str(raised.value)
-
-
-@pytest.mark.parametrize("other", [np.eye(3), [[1.0, 2.0]], None], ids=type)
-def test_what_is_no_table_is_refused(other):
-    with pytest.raises(ValueError, match="X must be a table with named columns"):
-        TablePreparer().fit(other)
 
 
 @pytest.mark.parametrize("estimator", [TablePreparer(), SERAPH()], ids=type)

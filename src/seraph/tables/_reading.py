@@ -29,28 +29,25 @@ def read_column(how: Column, cells: Any) -> tuple[Array, BoolArray]:
 
     The value of a cell depends on no other cell.
     """
-    fits, kind = np.zeros(len(cells), dtype=bool), holds(cells)
+    wrong = np.zeros(len(cells), dtype=bool)
     if how.use == "categories":
-        return categories_of(cells), fits
+        return categories_of(cells), wrong
     if how.use == "dates":
-        if kind != "dates":
+        if holds(cells) != "dates":
             return _by_text(how, cells, lambda texts: parse_dates(texts, how.form))
-        return without_never(pc.cast(cells, pa.timestamp("s"), safe=False).to_numpy()), fits
-    numbers = None
-    if kind == "numbers":
+        return without_never(pc.cast(cells, pa.timestamp("s"), safe=False).to_numpy()), wrong
+    values = None
+    if holds(cells) == "numbers":
         width = pa.float32() if pa.types.is_float32(cells.type) else pa.float64()
-        numbers = np.asarray(pc.cast(cells, width, safe=False).to_numpy())
+        values = np.asarray(pc.cast(cells, width, safe=False).to_numpy())
     elif how[:4] == _PLAIN[:4]:
-        numbers = _plain_numbers(column_text(cells))
-    values, wrong = (
-        (numbers, fits)
-        if numbers is not None
-        else _by_text(
+        values = _plain_numbers(column_text(cells))
+    if values is None:
+        values, wrong = _by_text(
             how,
             cells,
             lambda texts: np.array([number_in(t, how.form, how.unit) for t in texts], dtype=float),
         )
-    )
     too_large = np.abs(values) > largest_allowed(values)
     return np.where(too_large, np.nan, values), wrong | too_large
 
