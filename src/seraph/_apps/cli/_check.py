@@ -7,11 +7,12 @@ sign test.
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -32,6 +33,8 @@ _FEW_LABELS, _FEWER_FOLDS = 200, 2
 _UNLABELED = 400
 # The least power of probabilities: 0 would make all classes equally probable.
 _LEAST = 0.05
+# Rows to learn from, and held-out rows to judge by, of each fold.
+Folds: TypeAlias = list[tuple[IntArray, IntArray]]
 
 
 @dataclass(frozen=True)
@@ -121,15 +124,6 @@ class Check:
     n_folds: int
     sharpness: float = 1.0
 
-    @property
-    def title(self) -> str:
-        """Title of the table."""
-        return f"Error on held-out {self.noun}"
-
-    def rows(self) -> list[list[str]]:
-        """Return the errors as a table, headings first."""
-        return [["distance", "wrong", "error"], *(score.cells() for score in self.scores)]
-
     def verdict(self) -> str:
         """Say what the errors show: first whether anything was learned, then whether it helps."""
         learned, euclidean, guess = self.scores
@@ -155,10 +149,12 @@ class Check:
             "folds": self.n_folds,
             "sharpness": self.sharpness,
             "verdict": self.verdict(),
+            "title": f"Error on held-out {self.noun}",
+            "rows": [["distance", "wrong", "error"], *(score.cells() for score in self.scores)],
         }
 
 
-def label_folds(codes: IntArray, marks: Marks, *, seed: int) -> list[tuple[IntArray, IntArray]]:
+def label_folds(codes: IntArray, marks: Marks, *, seed: int) -> Folds:
     """Return folds for `seraph fit` and `compare` alike: rows to learn from, and to judge by.
 
     There is none if the labels are too few: each fold must leave two classes to learn from.
@@ -202,9 +198,23 @@ def refit(method: Any, X: Array, y: Any = None, **marks: Any) -> Any:
         return clone(method).fit(X, y, **marks)
 
 
-def guess_labels(codes: IntArray, held: IntArray, names: Sequence[str]) -> Score:
+def judge(
+    name: str, method: Any, X: Array, codes: IntArray, folds: Folds, marks: Marks | None = None
+) -> tuple[Score, list[Any]]:
+    """Return the errors of a classifier on the held-out rows of folds, and its fits."""
+    started, fits, wrong = time.perf_counter(), [], []
+    for rows, held in folds:
+        taught = {} if marks is None else {"marks": marks[rows]}
+        fits.append(refit(method, X[rows], codes[rows], **taught))
+        wrong.append(fits[-1].predict(X[held]) != codes[held])
+    seconds = (time.perf_counter() - started) / len(folds)
+    return Score(name, np.concatenate(wrong), seconds), fits
+
+
+def guess_labels(codes: IntArray, folds: Folds, names: Sequence[str]) -> Score:
     """Return the errors of the most frequent class on held-out rows."""
     guess = int(np.bincount(codes[codes >= 0]).argmax())
+    held = np.concatenate([held for _, held in folds])
     return Score(f"always {names[guess]!r}", codes[held] != guess)
 
 
@@ -219,17 +229,16 @@ def check_labels(
     folds = label_folds(codes, marks, seed=seed)
     if not folds:
         return None
-    methods = [MetricClassifier(learner), MetricClassifier(Euclidean())]
-    wrong, logs = [], []
-    for rows, held in folds:
-        fitted = [refit(method, X[rows], codes[rows], marks=marks[rows]) for method in methods]
-        wrong.append([model.predict(X[held]) != codes[held] for model in fitted])
+    name = type(learner).__name__
+    learned, fits = judge(name, MetricClassifier(learner), X, codes, folds, marks)
+    euclidean, _ = judge("Euclidean", MetricClassifier(Euclidean()), X, codes, folds, marks)
+    logs = []
+    for model, (_, held) in zip(fits, folds, strict=True):
         logs.append(np.full((len(held), len(names)), -np.inf))
-        logs[-1][:, fitted[0].classes_] = np.log(fitted[0].predict_proba(X[held]))
-    judged = np.concatenate([held for _, held in folds])
-    both = zip((type(learner).__name__, "Euclidean"), np.hstack(wrong), strict=True)
-    scores = [*(Score(*each) for each in both), guess_labels(codes, judged, names)]
-    return Check(scores, "labels", len(folds), fit_sharpness(np.vstack(logs), codes[judged]))
+        logs[-1][:, model.classes_] = np.log(model.predict_proba(X[held]))
+    judged = codes[np.concatenate([held for _, held in folds])]
+    scores = [learned, euclidean, guess_labels(codes, folds, names)]
+    return Check(scores, "labels", len(folds), fit_sharpness(np.vstack(logs), judged))
 
 
 def fit_sharpness(logs: FloatArray, codes: IntArray) -> float:

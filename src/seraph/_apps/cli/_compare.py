@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,9 +92,7 @@ def _cross_validate(
     methods: dict[str, Any], points: FloatArray, examples: Examples, seed: int
 ) -> list[Score]:
     """Return the scores, best first; a method that fails has none, with a note."""
-    import numpy as np
-
-    from ._check import Score, guess_labels, label_folds, refit
+    from ._check import guess_labels, judge, label_folds
 
     codes = examples.codes
     folds = label_folds(codes, examples.marks, seed=seed)
@@ -103,22 +100,14 @@ def _cross_validate(
         raise ValueError(
             "Too few labels to compare by: label at least four rows of each of two classes."
         )
-    judged = np.concatenate([held for _, held in folds])
-    scores = [guess_labels(codes, judged, examples.class_names)]
+    scores = [guess_labels(codes, folds, examples.class_names)]
     with working("comparing") as status:
         for name, method in methods.items():
             status.update(name)
-            started = time.perf_counter()
             try:
-                wrong = [
-                    refit(method, points[rows], codes[rows]).predict(points[held]) != codes[held]
-                    for rows, held in folds
-                ]
+                scores.append(judge(name, method, points, codes, folds)[0])
             except Exception as error:  # one method that cannot must not end the others
                 warnings.warn(f"{name} is left out: {str(error)[:200]}", stacklevel=2)
-                continue
-            seconds = (time.perf_counter() - started) / len(folds)
-            scores.append(Score(name, np.concatenate(wrong), seconds))
     return sorted(scores, key=lambda score: score.n_wrong)
 
 

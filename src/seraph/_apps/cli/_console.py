@@ -190,11 +190,10 @@ def show(
     title: str,
     *,
     numbers: slice = slice(1, None),
-    headed: bool = True,
 ) -> None:
     """Print a table of text: headings first, then the rows; `numbers` are aligned right.
 
-    A str is printed as it is; a Text may have a style.
+    Headings that are all empty are not shown. A str is printed as it is; a Text may have a style.
     """
     from rich.table import Table
     from rich.text import Text
@@ -202,7 +201,7 @@ def show(
     if _output.silent:
         return
     _print_notes()
-    table = Table(show_header=headed)
+    table = Table(show_header=any(rows[0]))
     right = range(len(rows[0]))[numbers]
     for number, text in enumerate(rows[0]):
         table.add_column(one_line(f"{text}"), justify="right" if number in right else "left")
@@ -214,7 +213,7 @@ def show(
 
 def show_facts(facts: Sequence[Sequence[str]], title: str) -> None:
     """Print a table of names and texts, without headings."""
-    show([["", ""], *facts], title, numbers=slice(0), headed=False)
+    show([["", ""], *facts], title, numbers=slice(0))
 
 
 def say(text: str) -> None:

@@ -106,10 +106,9 @@ def _classifier(fitted: SavedModel, table: InputTable, points: Any) -> MetricCla
     from sklearn.frozen import FrozenEstimator
 
     from ... import MetricClassifier
-    from ...tables._labels import class_codes, labels_of
+    from ...tables._labels import class_codes
 
-    roles = fitted.roles(table)
-    labels = labels_of(table, roles.label, roles.unlabeled)
+    labels = fitted.rows(table).labels
     if labels is None:
         return None
     names, codes = class_codes(labels)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ._console import command, result, say
 from ._requests import FitRequest
-
-if TYPE_CHECKING:
-    from ._summary import FitSummary
 
 
 @command
@@ -33,44 +28,24 @@ def fit(request: FitRequest) -> None:
             check_output(path, kinds, (request.data, request.pairs))
     table = request.read()
     # Only now: they import scikit-learn, and a refusal should not wait for that.
+    from ...persist import save
+    from ...persist._write import write_whole
     from ._examples import Examples
     from ._learners import make_learner
-    from ._summary import learn_model, show_summary
+    from ._summary import learn_model, report, show_summary, summary_values
 
     learner = make_learner(request.learner, request.parameter or (), seed=request.seed)
     examples = Examples.read(table, request, request.pairs)
-    summary = learn_model(learner, examples, request)
-    encoding = table.written.encoding
-    noted = summary.learned_from() | {
-        "table": table.path.name,
-        "label": request.label,
-        "unlabeled": list(examples.unlabeled),
-        "id": request.id_column,
-        "encoding": None if encoding.startswith("utf") else encoding,
-    }
+    model, points = learn_model(learner, examples, request)
     # Files first: what goes wrong while printing or drawing must not cost the model.
-    written = _write(summary, request, noted)
-    result(**summary.values())
-    show_summary(summary.learner, summary.columns, noted, f"Learned from {table.path}")
-    for line in written:
-        say(line)
-
-
-def _write(summary: FitSummary, request: FitRequest, noted: dict[str, Any]) -> list[str]:
-    """Save the model, then the report page, and say where."""
-    from ...persist import save
-    from ...persist._write import write_whole
-    from ._models import LEARNED_FROM
-
-    setattr(summary.model, LEARNED_FROM, noted)
     written = []
     if request.output is not None:
-        written.append(f"Model: {save(summary.model, request.output)}")
+        written.append(f"Model: {save(model.estimator, request.output)}")
         result(model=str(request.output))
     if request.report is not None:
-        from ._report import fit_report
-
-        page = write_whole(request.report, fit_report(summary, noted))
-        written.append(f"Page: {page}")
+        written.append(f"Page: {write_whole(request.report, report(model, examples, points))}")
         result(report=str(request.report))
-    return written
+    result(**summary_values(model))
+    show_summary(model, f"Learned from {table.path}")
+    for line in written:
+        say(line)

@@ -10,18 +10,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from ...tables import Column
     from ...tables._table import InputTable
-    from ..ask._arrays import FloatArray
+    from ..ask._arrays import Array, FloatArray
 
 # Attribute in which `seraph fit` keeps facts about the table for the other commands.
 LEARNED_FROM = "learned_from_"
 
 
-class Roles(NamedTuple):
-    """The label column, the labels that mean "unknown", and the id column."""
+class Rows(NamedTuple):
+    """A table, the columns of its labels and ids, and its labels, None where unknown."""
 
+    table: InputTable
     label: str | None
-    unlabeled: Collection[str]
     id_column: str | None
+    labels: Array | None
+
+    @property
+    def names(self) -> list[str]:
+        """The id of each row, or its number; several rows may have the same id."""
+        from ...tables._words import cell_text
+
+        if self.id_column is None or self.id_column not in (self.table.names or ()):
+            return [str(row) for row in range(self.table.n_rows)]
+        return [cell_text(cell) for cell in self.table.cells(self.id_column).to_pylist()]
 
 
 @dataclass(frozen=True)
@@ -91,24 +101,25 @@ class SavedModel:
         from ...tables._files import read_table
         from ...tables._labels import as_it_was
 
-        encoding, label = (
-            self.learned_from.get("encoding"),
-            label or self.learned_from.get("label"),
-        )
-        return as_it_was(read_table(path, other_encoding=encoding, **options), label)
+        table = read_table(path, other_encoding=self.learned_from.get("encoding"), **options)
+        return as_it_was(table, label or self.learned_from.get("label"))
 
-    def roles(
+    def rows(
         self,
         table: InputTable,
         label: str | None = None,
         unlabeled: Collection[str] | None = None,
         id_column: str | None = None,
-    ) -> Roles:
-        """Return what the columns of a table are for.
+        answers: Path | None = None,
+    ) -> Rows:
+        """Return the rows of a table with their labels; those of a file of answers come first.
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
-        from ...tables._labels import label_texts, unknown_labels
+        import numpy as np
+
+        from ...tables._answers import answered_classes
+        from ...tables._labels import label_texts, labels_of, unknown_labels
 
         noted, names = self.learned_from, table.names or ()
         if label is None and noted.get("label") in names:
@@ -116,14 +127,17 @@ class SavedModel:
         if id_column is None and noted.get("id") in names:
             id_column = noted["id"]
         if unlabeled is None:
-            same = label == noted.get("label")
-            classes, before = noted.get("classes") or (), noted.get("unlabeled") or ()
-            known = (*classes, *before) if same else ()
-            words = {*unknown_labels(table, label, known)}
-            if same:
-                words = (words - {*classes}) | {*before}
+            same = noted if label == noted.get("label") else {}
+            classes, before = {*same.get("classes", ())}, {*same.get("unlabeled", ())}
+            words = {*unknown_labels(table, label, classes | before)} - classes | before
             unlabeled = sorted(words & {*(label_texts(table, label) or ())})
-        return Roles(label, unlabeled, id_column)
+        labels = labels_of(table, label, unlabeled)
+        if answers is not None:
+            said = answered_classes(table, answers, id_column)
+            known = [None] * len(said) if labels is None else labels
+            both = zip(said, known, strict=True)
+            labels = np.array([one if one is not None else two for one, two in both], object)
+        return Rows(table, label, id_column, labels)
 
     def map(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
         """Return the rows of a table in the learned space.

@@ -14,8 +14,7 @@ from ._requests import ReadRequest
 
 if TYPE_CHECKING:
     from ...tables._table import InputTable
-    from ..ask._arrays import Array
-    from ._models import Roles, SavedModel
+    from ._models import Rows, SavedModel
 
 # Rows to show that the model is least sure about, and labeled rows to name beside each.
 _UNSURE, _NEAREST = 5, 3
@@ -68,13 +67,14 @@ def predict(request: PredictRequest) -> None:
     if reference is not None:
         source = fitted.read_table(reference, label, **request.how)
     elsewhere = request.labels is not None and label not in (source.names or ())
-    roles = fitted.roles(source, None if elsewhere else label, request.unlabeled, id_column)
-    known = to_fill = (source, roles, _labels(source, roles, request.labels))
+    named = None if elsewhere else label
+    known = fitted.rows(source, named, request.unlabeled, id_column, request.labels)
+    to_fill = known
     if source is not table:  # which may have labels of its own
-        own = fitted.roles(table, label if label in (table.names or ()) else None, None, id_column)
-        to_fill = (table, own, _labels(table, own, None))
+        own_label = label if label in (table.names or ()) else None
+        to_fill = fitted.rows(table, own_label, None, id_column)
     filled = _classified(fitted, to_fill, known)
-    label = to_fill[1].label or roles.label
+    label = to_fill.label or known.label
     if output is not None:
         put_table(
             output,
@@ -83,40 +83,18 @@ def predict(request: PredictRequest) -> None:
             decimal_comma=request.decimal_comma or fitted.has_decimal_commas,
         )
     say(_verdict(fitted))
-    _summarize(filled, table, roles.id_column or "row")
+    _summarize(filled, table, known.id_column or "row")
     if output is not None:
         say(f"{output}: {table.n_rows} rows, {int((~filled['given']).sum())} of them filled in.")
     else:
         say("To get all rows, name a file with -o, or - to print them.")
 
 
-def _labels(table: InputTable, roles: Roles, answers: Path | None) -> Array | None:
-    """Return the label of each row, None where unknown; those of a file of answers come first."""
-    import numpy as np
-
-    from ...tables._answers import answered_classes
-    from ...tables._labels import labels_of
-
-    own = labels_of(table, roles.label, roles.unlabeled)
-    if answers is None:
-        return own
-    said = answered_classes(table, answers, roles.id_column)
-    if own is None:
-        return said
-    pairs = zip(said, own, strict=True)
-    return np.array([one if one is not None else other for one, other in pairs], dtype=object)
-
-
-def _classified(
-    fitted: SavedModel,
-    to_fill: tuple[InputTable, Roles, Array | None],
-    known: tuple[InputTable, Roles, Array | None],
-) -> Any:
+def _classified(fitted: SavedModel, to_fill: Rows, known: Rows) -> Any:
     """Return a data frame of the rows to fill in, classified by the labels of known rows.
 
     It has the name of each row, its class, the probability of that, whether the label was given,
-    and the nearest labeled rows with their classes and distances. Each table comes with the roles
-    of its columns and its labels; the two may be one table.
+    and the nearest labeled rows with their classes and distances.
     """
     import numpy as np
     import pandas as pd
@@ -126,29 +104,29 @@ def _classified(
     from ... import MetricClassifier
     from ...tables._labels import class_codes
 
-    (table, _, given), (source, roles, labels) = to_fill, known
+    labels, given = known.labels, to_fill.labels
     if labels is None:
-        raise ValueError(_no_labels(fitted, source))
+        raise ValueError(_no_labels(fitted, known.table))
     classes, codes = class_codes(labels)
     if len(classes) < 2:
         raise ValueError(
-            f"{source.path}: its labels have {len(classes)} classes, so there is nothing to "
+            f"{known.table.path}: its labels have {len(classes)} classes, so there is nothing to "
             "choose between: label rows of two classes."
         )
     new, seen = (
-        fitted.map(each, {how.label, how.id_column} & {*(each.names or ())})
-        for each, how, _ in (to_fill, known)
+        fitted.map(rows.table, {rows.label, rows.id_column} & {*(rows.table.names or ())})
+        for rows in (to_fill, known)
     )
     shares = MetricClassifier(FunctionTransformer()).fit(seen, codes).predict_proba(new)
     shares **= fitted.sharpness or 1.0
     shares /= shares.sum(axis=1, keepdims=True)
-    has_label = np.zeros(table.n_rows, dtype=bool)
+    has_label = np.zeros(len(new), dtype=bool)
     names = classes[shares.argmax(axis=1)]
     if given is not None:
         has_label = class_codes(given)[1] >= 0
         names[has_label] = given[has_label]
     labeled = np.flatnonzero(codes >= 0)
-    ids = _names(source, roles.id_column)
+    ids = known.names
     reasons = [f"{ids[row]} ({labels[row]}" for row in labeled]
     nearest = []
     for is_labeled, far in zip(has_label, cdist(new, seen[labeled]), strict=True):
@@ -157,7 +135,7 @@ def _classified(
         nearest.append("; ".join(f"{reasons[k]}, {far[k]:.3g})" for k in others))
     return pd.DataFrame(
         {
-            "name": _names(table, roles.id_column),
+            "name": to_fill.names,
             "class": names,
             "probability": np.where(has_label, 1.0, shares.max(axis=1)).round(4),
             "given": has_label,
@@ -183,15 +161,6 @@ def _columns(filled: Any, table: InputTable, label: str | None) -> dict[str, Any
     for name in ADDED:
         columns[free_name(name, columns)] = filled[name].tolist()
     return columns
-
-
-def _names(table: InputTable, id_column: str | None) -> list[str]:
-    """Return the id of each row, or its number; several rows may have the same id."""
-    from ...tables._words import cell_text
-
-    if id_column is None or id_column not in (table.names or ()):
-        return [str(row) for row in range(table.n_rows)]
-    return [cell_text(cell) for cell in table.cells(id_column).to_pylist()]
 
 
 def _summarize(filled: Any, table: InputTable, heading: str) -> None:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import sys
 import time
 from collections.abc import Mapping
 from contextlib import redirect_stdout
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ... import MeanMetric
+from ... import MeanMetric, __version__
 from ...tables._columns import REASONS
 from ...tables._messages import and_more, quoted
-from ._check import Check, check_labels, check_pairs
+from ._check import check_labels, check_pairs
 from ._console import say, show, show_facts, working
-from ._examples import Examples, prepare
+from ._examples import Examples, about_ids, prepare
+from ._models import LEARNED_FROM, SavedModel
 
 if TYPE_CHECKING:
     from ...tables import Column
     from ..ask._arrays import FloatArray
     from ._requests import FitRequest
 
+_TEMPLATES = Path(__file__).parent / "templates"
 # Classes and features to list by name; the rest are counted.
 _LISTED, _FEATURES = 8, 40
 # Columns to list by name; the rest are counted.
@@ -49,156 +51,182 @@ _TOO_FEW = (
 _NOT_ASKED = "Not compared with the Euclidean distance (--no-check)."
 
 
-@dataclass(frozen=True)
-class FitSummary:
-    """A fitted model, the points as its learner saw them, the examples, and its check.
+class Part(NamedTuple):
+    """A table of the summary of a model, headings first; `numbers` are aligned right."""
 
-    `skipped` is why there is no check, if there is none.
+    title: str
+    rows: list[list[str]]
+    numbers: slice
+
+
+def learn_model(
+    learner: Any, examples: Examples, request: FitRequest
+) -> tuple[SavedModel, FloatArray]:
+    """Fit a model that ends in a learner, and check it on held-out labels or pairs.
+
+    The points are those that the learner saw.
     """
-
-    model: Any
-    scaled: FloatArray
-    examples: Examples
-    check: Check | None
-    skipped: str
-    scale: str
-    seconds: float
-
-    @property
-    def learner(self) -> Any:
-        """Last step of the model: the metric learner."""
-        return self.model[-1]
-
-    @property
-    def columns(self) -> dict[str, Column]:
-        """What became of each column of the table, if a `TablePreparer` knows."""
-        return dict(getattr(self.model[0], "columns_", {}))
-
-    @property
-    def verdict(self) -> str:
-        """What the check shows, or why there is none."""
-        return self.check.verdict() if self.check else self.skipped
-
-    @cached_property
-    def names(self) -> list[str]:
-        """Names of the features as the learner sees them."""
-        if getattr(self.model, "feature_names_in_", None) is None:
-            return [f"x{k}" for k in range(self.scaled.shape[1])]
-        return [str(name) for name in self.model[:-1].get_feature_names_out()]
-
-    @cached_property
-    def classes(self) -> dict[str, int]:
-        """Number of labeled rows of each class."""
-        names, codes = self.examples.class_names, self.examples.codes
-        return dict(zip(names, np.bincount(codes[codes >= 0]).tolist(), strict=True))
-
-    @cached_property
-    def shares(self) -> dict[str, float]:
-        """Share of each column in the mean squared distance, largest first; none without names.
-
-        The share of feature f is ``A_ff Var(x_f)``, divided by the sum over all features. The
-        features that a column of categories or dates has become count together.
-        """
-        if getattr(self.model, "feature_names_in_", None) is None:
-            return {}
-        deviations = np.asarray(self.scaled, dtype=np.float64).std(axis=0)
-        shares = np.sum((self.learner.components_ * deviations) ** 2, axis=0)
-        shares = shares / (shares.sum() or 1.0)
-        by_column: dict[str, float] = {}
-        for name, share in zip(map(self._column, self.names), shares, strict=True):
-            by_column[name] = by_column.get(name, 0.0) + float(share)
-        return dict(sorted(by_column.items(), key=lambda item: -item[1]))
-
-    def _column(self, feature: str) -> str:
-        """Return the column of the table that a feature comes from."""
-        if feature in self.columns:
-            return feature
-        used = {name: how.use for name, how in self.columns.items() if how.use}
-        starts = {f"{name}{'.' if use == 'dates' else '_'}": name for name, use in used.items()}
-        origins = [start for start in starts if feature.startswith(start)]
-        return starts[max(origins, key=len)] if origins else feature
-
-    def learned_from(self) -> dict[str, Any]:
-        """Return what the model file keeps about the table and the check, as plain values."""
-        check = self.check
-        return {
-            "rows": len(self.scaled),
-            "scale": self.scale,
-            "classes": self.classes,
-            "shares": self.shares,
-            "seconds": self.seconds,
-            "verdict": self.verdict,
-            "check": {**check.values(), "title": check.title, "rows": check.rows()}
-            if check
-            else None,
-        }
-
-    def values(self) -> dict[str, Any]:
-        """Return the facts and figures as plain values, for --json."""
-        return {
-            "learner": type(self.learner).__name__,
-            "features": self.names,
-            "columns": {name: str(how) for name, how in self.columns.items()},
-            **self.learned_from(),
-            "rank": len(self.learner.components_),
-            **learner_values(self.learner),
-        }
-
-
-def learn_model(learner: Any, examples: Examples, request: FitRequest) -> FitSummary:
-    """Fit a model that ends in a learner, and check it on held-out labels or pairs."""
     # Lines about iterations are not results, and stdout is for results.
     with working("learning"), redirect_stdout(sys.stderr):
         before, scaled = prepare(examples.table, request)
         started = time.perf_counter()
         # Codes, since a class may be called -1.
-        codes = None if examples.labels is None else examples.codes
-        learner.fit(scaled, codes, marks=examples.marks)
+        codes, marks = None if examples.labels is None else examples.codes, examples.marks
+        learner.fit(scaled, codes, marks=marks)
         seconds = time.perf_counter() - started
-        model = Pipeline([*before, (request.learner.casefold(), learner)])
         if len(learner.components_) == 0:
             raise ValueError(
                 "The learned metric is zero: nothing was learned, so nothing is saved. Add labels "
                 "of different classes, or leave out --set."
             )
-        check, skipped = None, _NOT_ASKED
+        check, points, names = None, np.asarray(scaled), examples.class_names
         if not request.no_check:
-            points, marks, skipped = np.asarray(scaled), examples.marks, _TOO_FEW
             if codes is None:
                 check = check_pairs(learner, points, marks, seed=request.seed)
             else:
-                names = examples.class_names
                 check = check_labels(learner, points, codes, marks, seed=request.seed, names=names)
-    return FitSummary(model, scaled, examples, check, skipped, request.scale, seconds)
+    fitted = Pipeline([*before, (request.learner.casefold(), learner)])
+    table, encoding = examples.table, examples.table.written.encoding
+    sizes = np.bincount(examples.codes[examples.codes >= 0])
+    learned_from = {
+        "rows": len(scaled),
+        "scale": request.scale,
+        "classes": dict(zip(names, sizes.tolist(), strict=True)),
+        "shares": _shares(fitted, scaled),
+        "seconds": seconds,
+        "verdict": check.verdict() if check else _NOT_ASKED if request.no_check else _TOO_FEW,
+        "check": check and check.values(),
+        "table": table.path.name,
+        "label": request.label,
+        "unlabeled": list(examples.unlabeled),
+        "id": request.id_column,
+        "encoding": None if encoding.startswith("utf") else encoding,
+    }
+    setattr(fitted, LEARNED_FROM, learned_from)
+    return SavedModel(table.path, fitted, learned_from), scaled
 
 
-def show_summary(
-    learner: Any, columns: Mapping[str, Column], noted: Mapping[str, Any], title: str
-) -> None:
-    """Print what was learned: the verdict first. `noted` is what a model file keeps."""
-    if noted.get("verdict"):
-        say(noted["verdict"])
-    if noted.get("check"):
-        show(noted["check"]["rows"], noted["check"]["title"])
-    if columns:
-        show(column_rows(columns), "Columns", numbers=slice(0))
-    if noted.get("shares"):
-        show(share_rows(noted["shares"]), "What matters: share in the mean squared distance",
-             numbers=slice(1, 2))  # fmt: skip
-    show_facts(facts(learner, noted), title)
+def _names(fitted: Any) -> list[str]:
+    """Return the names of the features as the learner sees them."""
+    learner = fitted[-1]
+    if getattr(fitted, "feature_names_in_", None) is None:
+        return [f"x{k}" for k in range(learner.n_features_in_)]
+    return [str(name) for name in fitted[:-1].get_feature_names_out()]
+
+
+def _shares(fitted: Any, scaled: FloatArray) -> dict[str, float]:
+    """Return the share of each column in the mean squared distance, largest first.
+
+    The share of feature f is ``A_ff Var(x_f)``, divided by the sum over all features. The
+    features that a column of categories or dates has become count together. There are none of
+    features without names.
+    """
+    if getattr(fitted, "feature_names_in_", None) is None:
+        return {}
+    deviations = np.asarray(scaled, dtype=np.float64).std(axis=0)
+    shares = np.sum((fitted[-1].components_ * deviations) ** 2, axis=0)
+    shares = shares / (shares.sum() or 1.0)
+    used = {name: how.use for name, how in getattr(fitted[0], "columns_", {}).items() if how.use}
+    by_column: dict[str, float] = {}
+    for feature, share in zip(_names(fitted), shares, strict=True):
+        name = _column(feature, used)
+        by_column[name] = by_column.get(name, 0.0) + float(share)
+    return dict(sorted(by_column.items(), key=lambda item: -item[1]))
+
+
+def _column(feature: str, used: Mapping[str, str]) -> str:
+    """Return the column of the table that a feature comes from."""
+    if feature in used:
+        return feature
+    starts = {f"{name}{'.' if use == 'dates' else '_'}": name for name, use in used.items()}
+    origins = [start for start in starts if feature.startswith(start)]
+    return starts[max(origins, key=len)] if origins else feature
+
+
+def summary_values(model: SavedModel) -> dict[str, Any]:
+    """Return the facts and figures of a fit as plain values, for --json."""
+    return {
+        "learner": type(model.learner).__name__,
+        "features": _names(model.estimator),
+        "columns": {name: str(how) for name, how in model.columns.items()},
+        **model.learned_from,
+        "rank": len(model.learner.components_),
+        **learner_values(model.learner),
+    }
+
+
+def summary_parts(model: SavedModel, title: str) -> list[Part]:
+    """Return the tables of a summary; the last one, without headings, has the facts."""
+    noted, parts = model.learned_from, []
+    if check := noted.get("check"):
+        parts.append(Part(check["title"], check["rows"], slice(1, None)))
+    if model.columns:
+        parts.append(Part("Columns", column_rows(model.columns), slice(0)))
+    if shares := noted.get("shares"):
+        heading = "What matters: share in the mean squared distance"
+        parts.append(Part(heading, share_rows(shares), slice(1, 2)))
+    return [*parts, Part(title, [["", ""], *facts(model.learner, noted)], slice(0))]
+
+
+def show_summary(model: SavedModel, title: str) -> None:
+    """Print what was learned: the verdict first."""
+    if verdict := model.learned_from.get("verdict"):
+        say(verdict)
+    for part in summary_parts(model, title):
+        show(part.rows, part.title, numbers=part.numbers)
 
 
 def show_model(path: Path) -> None:
     """Print what `seraph fit` printed about a model, and what it is made of."""
     from ...persist._archive import read_versions
-    from ._models import SavedModel
 
     model = SavedModel.read(path)
-    show_summary(model.learner, model.columns, model.learned_from, f"{path}")
+    show_summary(model, f"{path}")
     # The repr of an estimator names the settings that are not defaults.
     steps = [[name, " ".join(repr(step).split())] for name, step in model.steps]
     versions = ", ".join(f"{k} {v}" for k, v in read_versions(path).items())
     show_facts([*steps, ["saved with", versions]], "Steps")
+
+
+def report(model: SavedModel, examples: Examples, points: FloatArray) -> str:
+    """Return what is printed about a fit, and a picture, as HTML that needs no other file."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError as error:
+        raise ImportError("Report pages need jinja2: pip install 'seraph-learn[cli]'.") from error
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    noted = model.learned_from
+    return environment.get_template("report.html").render(
+        table=noted["table"],
+        version=__version__,
+        verdict=filter(None, [noted["verdict"], about_ids(noted["table"], model.columns)]),
+        parts=summary_parts(model, "What it learned from"),
+        picture=_picture(model, examples, points),
+    )
+
+
+def _picture(model: SavedModel, examples: Examples, points: FloatArray) -> str:
+    """Return the rows before and after, as a PNG file in base 64."""
+    from matplotlib.figure import Figure
+
+    from ...plot import EmbeddingDisplay
+
+    figure = Figure(figsize=(9.6, 4.4), layout="constrained")
+    # With a space, no class is called -1 or nan.
+    names = [*(f"{name} " for name in examples.class_names), None]
+    labels = [names[code] for code in examples.codes]
+    EmbeddingDisplay.from_estimator(
+        model.learner, points, labels, marks=examples.marks, ax=figure.subplots(1, 2)
+    )
+    out = io.BytesIO()
+    figure.savefig(out, format="png", dpi=120)
+    return base64.b64encode(out.getvalue()).decode()
 
 
 def facts(learner: Any, noted: Mapping[str, Any]) -> list[list[str]]:
