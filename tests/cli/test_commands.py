@@ -181,8 +181,12 @@ def test_the_page_stands_alone_and_shows_its_picture(folder):
     assert "barbera (4)" in page
     assert "of 12 held-out labels are wrong" in page
     assert re.findall(r"<h2>(.*?)</h2>", page) == [
-        "Does it help?", "What it learned from", "The rows before and after", "What matters",
-    ]  # fmt: skip
+        "Error on held-out labels",
+        "Columns",
+        "What matters: share in the mean squared distance",
+        "What it learned from",
+        "The rows before and after",
+    ]
 
 
 @pytest.mark.slow

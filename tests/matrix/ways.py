@@ -29,7 +29,7 @@ WAYS = {}
 # Words of the messages that are expected, with the ways; docs/production.md has the reasons.
 REFUSALS = {
     r"cannot be saved: it contains": ["save_and_load"],
-    r"Can't pickle": ["pickled", "another_process"],
+    r"Can't pickle": ["another_process"],
     r"has a graph|cannot convert|[Nn]o ONNX graph exists|differs from the model": ["onnx"],
     r"has no attribute '(set_output|transform)'|does not support sparse data": ["set_output"],
     r"tuples of points are no table": ["shuffled_frame", "polars", "dask"],
@@ -115,12 +115,6 @@ def save_and_load(case):
             raise
         again = seraph.load(path)
     assert str(again) == str(case.model)
-    check_same(answers(again, case.rows), answers(case.model, case.rows))
-
-
-@way
-def pickled(case):
-    again = pickle.loads(pickle.dumps(case.model))
     check_same(answers(again, case.rows), answers(case.model, case.rows))
 
 

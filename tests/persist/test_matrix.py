@@ -80,18 +80,16 @@ def test_a_cut_matrix_loses_as_little_of_the_squared_distances_as_any(unit_lengt
 
 
 def test_what_is_no_linear_map_is_refused():
-    for step in (PowerTransformer(), QuantileTransformer(n_quantiles=20)):
-        model = make_pipeline(step, Euclidean()).fit(X)
-        with pytest.raises(ValueError, match=f"{type(step).__name__} is not a linear map"):
-            to_matrix(model)
-    with pytest.raises(ValueError, match="KernelPCA is not a linear map"):
-        to_matrix(make_pipeline(KernelPCA(kernel="rbf"), SERAPH()).fit(X, SOME))
-    with pytest.raises(ValueError, match="Normalizer is not a linear map"):
-        to_matrix(make_pipeline(StandardScaler(), Normalizer(), SERAPH()).fit(X, SOME))
-    with pytest.raises(ValueError, match="does not give vectors of unit length"):
-        to_matrix(make_pipeline(Normalizer(norm="max"), SERAPH()).fit(X, SOME))
-    with pytest.raises(ValueError, match="contains no learned metric"):
-        to_matrix(PCA(2).fit(X))
+    for words, *steps in (
+        ("PowerTransformer is not a linear map", PowerTransformer(), Euclidean()),
+        ("QuantileTransformer is not a", QuantileTransformer(n_quantiles=20), Euclidean()),
+        ("KernelPCA is not a linear map", KernelPCA(kernel="rbf"), SERAPH()),
+        ("Normalizer is not a linear map", StandardScaler(), Normalizer(), SERAPH()),
+        ("does not give vectors of unit length", Normalizer(norm="max"), SERAPH()),
+        ("contains no learned metric", PCA(2)),
+    ):
+        with pytest.raises(ValueError, match=words):
+            to_matrix(make_pipeline(*steps).fit(X, SOME))
 
 
 @pytest.mark.parametrize(
@@ -103,14 +101,11 @@ def test_what_is_no_linear_map_is_refused():
         ({"n_components": 2, "X": X[:1]}, "minimum of 2 is required"),
         ({"n_components": 2, "X": X[:, :5]}, "X has 5 features, but .* expecting 6"),
         ({"n_components": 2, "X": np.full_like(X, np.nan)}, "contains NaN"),
-        ({"dtype": "int8"}, "dtype must be float32 or float64"),
     ],
 )
 def test_bad_arguments_are_refused(settings, reason):
     with pytest.raises(ValueError, match=reason):
         to_matrix(MeanMetric().fit(X, SOME), **settings)
-    with pytest.raises(ValueError, match="must be a fitted estimator"):
-        to_matrix(SERAPH)
 
 
 def test_a_frame_with_other_columns_is_refused():
@@ -143,7 +138,11 @@ def test_every_kind_of_file_holds_the_same_map(n_components, unit_length, tmp_pa
     length = struct.unpack("<Q", path.read_bytes()[:8])[0]
     assert json.loads(path.read_bytes()[8 : 8 + length])["W"]["shape"] == list(W.shape)
 
-    path = export(model, tmp_path / "W.onnx", **cut | {"X": X})
+    if n_components is not None:
+        with pytest.raises(ValueError, match="cuts a matrix, not a graph"):
+            export(model, tmp_path / "W.onnx", **cut)
+        return
+    path = export(model, tmp_path / "W.onnx", X=X)
     session = onnxruntime.InferenceSession(str(path))
     np.testing.assert_allclose(pdist(session.run(None, {"X": points})[0]), expected, rtol=1e-4)
 

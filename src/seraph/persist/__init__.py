@@ -2,9 +2,8 @@
 
 from .._utils._public import publish as _publish
 from ._matrix import export, to_matrix
-from ._model_files import load, save
+from ._model_files import TRUSTED, load, save
 from ._onnx import to_onnx
-from ._trusted import TRUSTED
 
 __all__ = [
     "TRUSTED",

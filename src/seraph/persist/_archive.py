@@ -17,8 +17,7 @@ from .._utils._validation import in_short
 
 SCHEMA, VERSIONS = "schema.json", "versions.json"
 # An archive of n bytes may unpack to at most a + b n bytes; the schema becomes Python objects of
-# ten times its size or more, so its bounds are tighter. `save` writes what compresses too well to
-# be told from a bomb, such as zeros, uncompressed.
+# ten times its size or more, so its bounds are tighter.
 _ALL, _SCHEMA = (64 * 2**20, 20), (16 * 2**20, 4)
 # The shapes of what learners and classifiers hold: equal names are equal numbers in one model.
 _SHAPES = {
@@ -50,16 +49,6 @@ def check_archive(content: bytes) -> None:
         state = node.get("content")
         if str(node.get("__module__")).startswith("seraph") and isinstance(state, dict):
             _check_shapes(state.get("content"), shapes)
-
-
-def looks_like_a_bomb(content: bytes) -> bool:
-    """Return whether an archive is so small beside its contents that it would be refused."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        try:
-            _check_size(archive, len(content))
-        except ValueError:
-            return True
-    return False
 
 
 def _check_size(archive: zipfile.ZipFile, n_bytes: int, used: int = 0) -> int:

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import Normalizer, StandardScaler, normalize
+from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples, validate_data
 
@@ -24,11 +23,9 @@ from .._utils._optional import optional_module
 from .._utils._tiles import spaced
 from .._utils._validation import as_numbers, check_number, shown
 from .._utils._version import __version__
-from ..classic import Euclidean
 from ..tables._preparer import unfold as unfold_preparer
 from ._onnx import to_onnx
-from ._steps import check_export, flat_steps
-from ._tables import read_columns
+from ._tables import check_export, flat_steps, read_columns
 from ._write import write_whole
 
 KINDS = (".npy", ".safetensors", ".onnx")
@@ -135,8 +132,8 @@ def export(
         "unit_length" in its metadata ("true" if vectors must be scaled to unit length first);
         ``.onnx`` a graph that does all steps.
     n_components, X, dtype
-        As in :func:`seraph.persist.to_matrix`. A graph always needs `X`: rows on which it is
-        compared with the model.
+        As in :func:`seraph.persist.to_matrix`. A graph takes no `n_components`, and always needs
+        `X`: rows on which it is compared with the model.
 
     Returns
     -------
@@ -164,8 +161,12 @@ def export(
                 "A graph needs X: rows on which it is compared with the model, such as those that "
                 "the model was fitted on."
             )
-        graph = to_onnx(_reduce(model, n_components, X), X, dtype=dtype)
-        return write_whole(path, graph.SerializeToString())
+        if n_components is not None:
+            raise ValueError(
+                "n_components cuts a matrix, not a graph: write a name that ends in .npy or "
+                ".safetensors, or fit the learner with fewer components."
+            )
+        return write_whole(path, to_onnx(model, X, dtype=dtype).SerializeToString())
     W = to_matrix(model, n_components=n_components, X=X, dtype=dtype)
     if kind == ".npy":
         content = io.BytesIO()
@@ -232,19 +233,3 @@ def _keep_leading(parts: list[Any], n_components: int, X: ArrayLike | None, mode
     if n_components <= len(Z) < Z.shape[1]:
         return svd(Z)[2][:n_components].T
     return eigh(Z.T @ Z)[1][:, ::-1][:, :n_components]
-
-
-def _reduce(model: Any, n_components: int | None, X: ArrayLike | None) -> Any:
-    """Return a model whose map has fewer components; the same one if none are to be cut."""
-    if n_components is None:
-        return model
-    if hasattr(model, "steps") and len(model.steps) > 1 and X is not None:
-        before = model[:-1]
-        short = _reduce(model[-1], n_components, before.transform(X))
-        return Pipeline([*before.steps, ("short", short)])
-    W = to_matrix(model, n_components=n_components, X=X, dtype=np.float64)
-    short = Euclidean().fit(np.vstack([np.zeros(len(W)), np.ones(len(W))]))
-    short.components_ = W.T
-    if not needs_unit_length(model):
-        return short
-    return make_pipeline(Normalizer().fit(np.ones((1, len(W)))), short)

@@ -14,14 +14,33 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from .. import classic
 from .._utils._optional import optional_module
 from .._utils._validation import in_short, shown
 from .._utils._version import __version__
 from .._utils._warnings import warn
-from ._archive import VERSIONS, check_archive, damaged, looks_like_a_bomb, read_versions
-from ._trusted import TRUSTED
+from ._archive import VERSIONS, check_archive, damaged, read_versions
 from ._write import write_whole
 
+# Search trees, which KNeighborsClassifier holds: data that is followed, not code.
+_TREES = (
+    "sklearn.neighbors._ball_tree.BallTree",
+    "sklearn.neighbors._kd_tree.KDTree",
+    *(f"sklearn.metrics._dist_metrics.{name}Distance64" for name in ("Euclidean", "Manhattan")),
+)
+# The types that a model file may contain beyond those that skops trusts itself.
+# Files name our classes by the public place users import them from.
+TRUSTED = (
+    "seraph.SERAPH",
+    "seraph.MeanMetric",
+    "seraph.MetricClassifier",
+    "seraph.PairClassifier",
+    "seraph.TablePreparer",
+    "seraph.tables.Column",
+    *(f"seraph.classic.{name}" for name in classic.__all__),
+    *_TREES,
+    "numpy.dtype",
+)
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "skops")
 
 
@@ -70,12 +89,10 @@ def save(model: BaseEstimator, path: str | os.PathLike[str]) -> Path:
             f"model must be an estimator, such as a fitted SERAPH; got {shown(model)}."
         )
     try:
-        for compression in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
-            file = io.BytesIO()
-            skops_io.dump(model, file, compression=compression)
-            if not looks_like_a_bomb(file.getvalue()):
-                break
-        check_archive(file.getvalue())
+        try:
+            file = _dumped(skops_io, model, zipfile.ZIP_DEFLATED)
+        except ValueError:  # zeros, say, compress too well to be told from a bomb
+            file = _dumped(skops_io, model, zipfile.ZIP_STORED)
         untrusted = _untrusted(skops_io, file.getvalue())
         if not untrusted:
             skops_io.loads(file.getvalue(), trusted=list(TRUSTED))
@@ -188,6 +205,13 @@ def _skops_io() -> Any:
     finally:
         for name in missing:
             del modules[name]
+
+
+def _dumped(skops_io: Any, model: BaseEstimator, compression: int) -> io.BytesIO:
+    file = io.BytesIO()
+    skops_io.dump(model, file, compression=compression)
+    check_archive(file.getvalue())
+    return file
 
 
 def _untrusted(skops_io: Any, content: bytes) -> str:

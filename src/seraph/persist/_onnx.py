@@ -23,7 +23,7 @@ from .._seraph import SERAPH
 from .._utils._optional import optional_module
 from . import _graphs, _tables
 from ._agreement import check_agreement
-from ._steps import check_export, first_step
+from ._tables import check_export, first_step
 
 _CLASSIC = (getattr(classic, name) for name in classic.__all__)
 _LINEAR = (

@@ -68,14 +68,15 @@ def export(
             "A graph needs --data, the table that the model was fitted on or one like it: before "
             "it is written, it is compared with the model on every row."
         )
-    if components is not None and not data:
-        raise ValueError("--components needs --data: its rows decide which directions are kept.")
+    if components is not None and (is_graph or not data):
+        raise ValueError(
+            "--components cuts a matrix (.npy, .safetensors), and needs --data: its rows decide "
+            "which directions are kept."
+        )
     fitted = SavedModel.read(model)
     table = fitted.read_table(data) if data else None
     points = None if table is None else fitted.frame(table)
-    classifier = None
-    if is_graph and table is not None and components is None:
-        classifier = _classifier(fitted, table, points)
+    classifier = _classifier(fitted, table, points) if is_graph and table is not None else None
     if classifier is None:
         write(fitted.estimator, output, n_components=components, X=points)
     else:
@@ -92,7 +93,7 @@ def export(
         result(classes=classes)
         say(f"and to the probabilities of {len(classes)} classes: {', '.join(map(repr, classes))}")
     elif is_graph and fitted.learned_from.get("label"):
-        say("without classes: for these, leave --components out and give --data with labels.")
+        say("without classes: for these, give --data with labels.")
     first = fitted.steps[0][1]
     if not is_graph and (
         type(first).__name__ == "Normalizer" or getattr(first, "scale", "") == "unit"
