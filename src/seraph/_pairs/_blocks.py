@@ -27,6 +27,7 @@ from ._functions import (
     UNKNOWN,
     PairFunction,
     library,
+    like,
     sums_less_products,
     with_short_ones,
 )
@@ -267,7 +268,7 @@ def sum_over_blocks(
     add = _add_tasks
     if library(Z) is np and n_pairs >= _COMPILED_PAIRS and find_spec("numba"):
         from ._compiled import add_tasks as add
-    work = partial(add, total, pairs.to_blocks(Y))
+    work = partial(add, total, total.points.Z if Y is Z else pairs.to_blocks(Y))
     n_parts = pairs.n_jobs if library(Z) is np and n_pairs >= _THREADED_PAIRS else 1
     parts = [pairs.tasks[k::n_parts] for k in range(n_parts)]
     results = [work(pairs.tasks)] if n_parts == 1 else _map(work, parts)
@@ -296,14 +297,14 @@ def _add_tasks(total: Sum, Y: AnyArray, tasks: tuple[Task, ...]) -> tuple[Any, A
     for task in tasks:
         part, W = _terms(total, task)
         value += task.weight * part
-        slope += task.weight * W.sum()
-        if task.is_diagonal:  # W is symmetric, and each pair is in it twice
-            product[task.a] += W.sum(-1)[..., None] * Y[task.a] - W @ Y[task.a]
-            continue
-        if task.weight != 1.0:
-            W *= task.weight
-        product[task.a] += W.sum(-1)[..., None] * Y[task.a] - W @ Y[task.b]
-        product[task.b] += W.sum(-2)[..., None] * Y[task.b] - W.swapaxes(-1, -2) @ Y[task.a]
+        degrees, A, B = W.sum(-1), Y[task.a], Y[task.b]
+        slope += task.weight * degrees.sum()
+        # W is symmetric if the task is diagonal, and each pair is in it twice.
+        weight = 1.0 if task.is_diagonal else task.weight
+        product[task.a] += weight * (degrees[..., None] * A - W @ B)
+        if not task.is_diagonal:
+            of_partners = W.sum(-2)[..., None] * B - W.swapaxes(-1, -2) @ A
+            product[task.b] += weight * of_partners
     return value, slope, product
 
 
@@ -318,13 +319,13 @@ def _terms(total: Sum, task: Task) -> tuple[Any, AnyArray]:
         return function.sum(t, 0.0, left_out)
     same = pairs.codes[task.a][:, :, None] == pairs.codes[task.b][:, None, :]
     if left_out is not None:
-        same[left_out] = False
-    return function.sum(t, same * library(t).ones_like(t), left_out)
+        same &= t < FAR
+    return function.sum(t, like(same, t), left_out)
 
 
 def _left_out(pairs: BlockPairs, task: Task) -> Any:
     """Return an index of the pairs of a task that have no term; None if all have one."""
-    rows = range(pairs.codes.shape[1])
+    rows = np.arange(pairs.codes.shape[1])
     diagonal = slice(None), rows, rows
     if not task.masked:
         return diagonal if task.is_diagonal else None

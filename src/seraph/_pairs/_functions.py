@@ -44,7 +44,9 @@ def library(a: AnyArray) -> Any:
     >>> library(np.ones(2)).__name__
     'numpy'
     """
-    return sys.modules["torch"] if type(a).__module__.partition(".")[0] == "torch" else np
+    if isinstance(a, np.ndarray) or type(a).__module__.partition(".")[0] != "torch":
+        return np
+    return sys.modules["torch"]
 
 
 def wide(a: AnyArray) -> Any:
@@ -146,7 +148,7 @@ class PairFunction(ABC):
             part[left_out], slopes[left_out] = 0.0, 0.0
             if not isinstance(factor, float):
                 factor[left_out] = 1.0
-        value = library(t).sum(part, dtype=wide(t))
+        value = part.sum(dtype=wide(part))
         return value if isinstance(factor, float) else value - _sum_of_logs(factor), slopes
 
 

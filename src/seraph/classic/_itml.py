@@ -205,32 +205,34 @@ class SlackCost(PairFunction):
     """The cost ``r - ln r - 1`` of a slack, ``r = slack / bound``.
 
     The slack of a similar pair is ``max(d2, upper)`` and that of a dissimilar one ``min(d2,
-    lower)``: an inactive one is at its bound and costs nothing. Below a share `_NEAR` of the
-    bound, the tangent replaces the cost; a dissimilar pair of coinciding points costs nothing.
+    lower)``: an inactive one is at its bound and costs nothing. Below ``r = _NEAR``, the tangent
+    replaces the cost; a dissimilar pair of coinciding points costs nothing.
     """
 
     upper: float
     lower: float
 
+    vanishes: ClassVar[bool] = True  # a pair at FAR has q = 0: its slack is at the bound
     is_sharp: ClassVar[bool] = True
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        near = min(_NEAR * self.lower, self.upper)
-        return self.upper, self.lower, near, _COINCIDING * self.lower
+        return self.upper, self.lower, _COINCIDING, _NEAR
 
     @staticmethod
     def formula(xp: Any) -> Formula:
         log, where = xp.log, xp.where
 
         def cost(d2: Any, q: Any, numbers: Any) -> tuple[Any, Any, Any]:
-            upper, lower, near, coinciding = numbers
+            upper, lower, coinciding, near = numbers
             bound = upper * q + lower * (1.0 - q)  # exact, however far apart they are
-            is_active = (d2 > bound) == (q > 0.5)
-            slack = where(is_active & (d2 >= coinciding), d2, bound)
-            at = where(slack < near, near, slack)
-            ratio, slope = at / bound, 1.0 / bound - 1.0 / at
-            return ratio - log(ratio) - 1.0 + (slack - at) * slope, 1.0, slope
+            r = d2 / bound
+            is_active = ((r > 1.0) == (q > 0.5)) & (r >= coinciding)
+            r = where(is_active, r, 1.0)
+            at = where(r < near, near, r)
+            slope = 1.0 - 1.0 / at
+            # (= at - ln at - 1 + slope (r - at), the tangent of r - ln r - 1 at `at`)
+            return slope * r - log(at), 1.0, slope / bound
 
         return cost
 

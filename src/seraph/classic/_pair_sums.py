@@ -45,10 +45,11 @@ class PairSums:
             self._pairs_each = (len(known) - 1) / (2 * side)
         self.rows, self._pairs = paired_rows(labels, known)
         self.codes, self._similar = labels.codes[known], labels.similar
-        points, ones = np.empty(0), np.ones(len(self._pairs))
-        self._marked = ListedPairs.make(
-            self._pairs, 1.0 * self._similar, ones, len(self.rows), like=points
-        )
+        points, n_marked = np.empty(0), len(self._pairs)
+        self._marked: ListedPairs | None = None
+        if n_marked:
+            q, ones = 1.0 * self._similar, np.ones(n_marked)
+            self._marked = ListedPairs.make(self._pairs, q, ones, len(self.rows), like=points)
         if side:
             self._blocks = BlockPairs.of_groups(self.codes, side)
         else:
@@ -80,15 +81,16 @@ class PairSums:
 
         See `seraph._pairs`; `Y` is `Z` if None.
         """
-        Y = Z if Y is None else Y
-        value, product, n = 0.0, np.zeros_like(Y), len(self.codes)
+        value, product, n = 0.0, np.zeros_like(Z if Y is None else Y), len(self.codes)
         if self._blocks.tasks:
-            part, _, product[:n] = sum_over_blocks(Z[:n], Y[:n], self._blocks, function)
+            known = Z[:n]
+            of = known if Y is None else Y[:n]
+            part, _, product[:n] = sum_over_blocks(known, of, self._blocks, function)
             value += self._pairs_each * float(part)
             product *= self._pairs_each
-        if len(self._pairs):
+        if self._marked is not None:
             marked = function, self._marked.q, self._marked.weights
-            part, _, other = sum_over_list(Z, Y, self._marked, marked)
+            part, _, other = sum_over_list(Z, Z if Y is None else Y, self._marked, marked)
             value, product = value + float(part), product + other
         return value, product
 
