@@ -106,7 +106,8 @@ def pairs():
         for n, choice in ((5000, "all"), (20_000, "auto")):
             X, labels, *_ = gaussian_classes(n, 64, n_labels=100)
             learner = SERAPH(unlabeled_pairs=choice, n_jobs=n_jobs)
-            term = learner._prepare(X, labels["y"], None, None).problem.terms[0]  # noqa: SLF001
+            read = learner._read(X, labels["y"], None)  # noqa: SLF001
+            term = learner._pose(*read).objective.terms[0]  # noqa: SLF001
             with one_blas_thread():  # as in a fit
                 seconds, _ = timed(lambda: term.value_and_factor_gradient(P), repeat=7)
             cost = f"{1e9 * seconds / term.pairs.n_pairs:.1f} ns a pair"

@@ -6,14 +6,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from . import _solvers as solvers
 from ._marks import PairLabels
 from ._objective import FullModel, Objective, Problem, to_solver
-from ._points import to_memory
+from ._points import Frame, to_memory
 from ._utils._public import publish
 from ._utils._threads import one_blas_thread
 from ._utils._typing import Array
@@ -82,91 +82,64 @@ class _Stopped(Exception):
         self.result, self.s = result, s
 
 
-@dataclass
-class Fit:
-    """A problem and the parameters to solve it with, for any weight of the trace.
+def maximize(
+    learner: Any, problem: Problem, labels: PairLabels, start: Array | None = None
+) -> Solution:
+    """Solve a problem.
 
-    The components that it returns are of the type `dtype`.
+    Parameters
+    ----------
+    learner : SERAPH
+        A learner whose parameters are checked.
+    problem : Problem
+        What to maximize.
+    labels : PairLabels
+        The labels of the problem.
+    start : ndarray of shape (rank, n_features), optional
+        Factor of a metric to start from.
+
+    Returns
+    -------
+    result : Result
+        The best metric times the scale ``s = -kappa``, by the solvers' coordinates.
+    s : float
+        The scale; 1 in the simplified model.
     """
+    with _within_range():
+        try:
+            result, s = _Run(learner, problem, labels, start).solve()
+        except _Stopped as stopped:
+            result, s = stopped.result, stopped.s
+    if not np.isfinite(result.value):
+        raise ValueError(_OVERFLOW)
+    return result, s
 
-    learner: Any  # a SERAPH whose parameters are checked
-    problem: Problem
-    labels: PairLabels
-    dtype: np.dtype[Any]
 
-    def run(self, lam: float | Literal["auto"], start: Array | None = None) -> Solution:
-        """Solve the problem.
-
-        Parameters
-        ----------
-        lam : float or "auto"
-            Weight of the trace, in the user's units.
-        start : ndarray of shape (rank, n_features), optional
-            Factor of a metric to start from.
-
-        Returns
-        -------
-        result : Result
-            The best metric times the scale ``s = -kappa``, by the solvers' coordinates.
-        s : float
-            The scale; 1 in the simplified model.
-        """
-        with _within_range():
-            try:
-                result, s = _Run(self, lam, start).solve()
-            except _Stopped as stopped:
-                result, s = stopped.result, stopped.s
-        if not np.isfinite(result.value):
-            raise ValueError(_OVERFLOW)
-        return result, s
-
-    def components(self, result: solvers.Result, s: float) -> Array:
-        """Return the factor of the metric on the user's features."""
-        P = self.problem.frame.to_features(to_memory(result.P) / np.sqrt(s or 1.0))
-        components: Array = P.astype(self.dtype)
-        if not np.isfinite(components).all():
-            raise ValueError(
-                f"The learned metric has components beyond the range of {self.dtype}. Scale the "
-                "features, or pass X in float64."
-            )
-        return components
-
-    def attributes(self, result: solvers.Result, s: float) -> dict[str, Any]:
-        """Return the fitted attributes of a solution with the weight of the learner."""
-        problem, labels = self.problem, self.labels
-        return {
-            "mu_": problem.mu,
-            "lam_": problem.weigh_trace(self.learner.lam) * problem.frame.unit**2,
-            "eta_": float(self.learner.eta),
-            "kappa_": -s if s else 0.0,
-            "objective_": float(result.value),
-            "optimality_gap_": float(result.gap),
-            "converged_": bool(result.converged),
-            "stopped_": result.stopped,
-            "n_iter_": max(1, len(result.steps)),
-            "history_": {
-                name: np.array([getattr(step, name) for step in result.steps])
-                for name in ("objective", "rank", "step")
-            },
-            "n_similar_": labels.n_similar,
-            "n_dissimilar_": labels.n_dissimilar,
-            "n_unlabeled_": labels.n_unlabeled,
-            "n_triplets_": len(labels.triplets),
-            "n_absent_marks_": labels.n_absent_marks,
-        }
+def to_components(frame: Frame, result: solvers.Result, s: float, dtype: np.dtype[Any]) -> Array:
+    """Return the factor of the metric on the user's features, in the type `dtype`."""
+    P = frame.to_features(to_memory(result.P) / np.sqrt(s or 1.0))
+    components: Array = P.astype(dtype)
+    if not np.isfinite(components).all():
+        raise ValueError(
+            f"The learned metric has components beyond the range of {dtype}. Scale the "
+            "features, or pass X in float64."
+        )
+    return components
 
 
 class _Run:
     """One run of a solver: its start, and the user's callback."""
 
-    def __init__(self, fit: Fit, lam: float | Literal["auto"], start: Array | None) -> None:
-        self.learner, self.problem, self.start = fit.learner, fit.problem, start
-        self.n_labeled = int(np.count_nonzero(fit.labels.is_labeled))
-        self.solver = solvers.SOLVERS[fit.learner.solver]
+    def __init__(
+        self, learner: Any, problem: Problem, labels: PairLabels, start: Array | None
+    ) -> None:
+        self.learner, self.problem, self.start = learner, problem, start
+        self.n_labeled = int(np.count_nonzero(labels.is_labeled))
+        self.solver = solvers.SOLVERS[learner.solver]
         self.started = time.perf_counter()
         self.steps: list[solvers.Step] = []
         # The simplified model (7) is the full one at s = 1 without a prior.
-        self.model = FullModel(fit.problem.objective(lam), float(fit.learner.gamma or 0.0))
+        self.model = FullModel(problem.objective, float(learner.gamma or 0.0))
 
     def solve(self) -> Solution:
         learner, tol = self.learner, self.learner.tol

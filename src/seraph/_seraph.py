@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from ._advice import warn_of_fit, warn_of_labels, warn_of_scales
-from ._fit import Fit, FitState
+from ._fit import FitState, maximize, to_components
 from ._learner import MahalanobisLearner
 from ._marks import Marks, PairLabels
 from ._objective import ROWS, Problem
@@ -264,26 +264,10 @@ class SERAPH(MahalanobisLearner):
         >>> learner.n_similar_, learner.n_dissimilar_, learner.n_triplets_
         (2, 1, 2)
         """
-        fit = self._prepare(X, y, marks, graph)
-        warn_of_scales(fit.problem.frame, getattr(X, "columns", None))
-        return self._learn(X, fit)
+        return self._learn(X, *self._read(X, y, marks), graph)
 
-    def _fit_checked(self, X: Any, points: PointSet, labels: PairLabels) -> Self:
-        """Learn from points that were read, and their labels; see `fit`."""
-        self._check_parameters(X)
-        warn_of_scales(points.frame, getattr(X, "columns", None))
-        return self._learn(X, self._choose_pairs(points, labels))
-
-    def _learn(self, X: Any, fit: Fit) -> Self:
-        """Run the solver, and set all attributes."""
-        start = self._previous(fit.problem.frame) if self.warm_start else None
-        result, s = fit.run(self.lam, start)
-        components, attributes = fit.components(result, s), fit.attributes(result, s)
-        warn_of_fit(self, result, attributes)
-        return self._set_learned(X, components, **attributes)
-
-    def _prepare(self, X: Any, y: Any, marks: Marks | None, graph: Any) -> Fit:
-        """Check the input, and choose the pairs to sum."""
+    def _read(self, X: Any, y: Any, marks: Marks | None) -> tuple[PointSet, PairLabels]:
+        """Check the parameters and the input."""
         self._check_parameters(X)
         read_labels = cache(lambda n: PairLabels.of(X, n, y, marks))
         points = read_points(
@@ -293,23 +277,59 @@ class SERAPH(MahalanobisLearner):
             most=np.inf if self.unlabeled_pairs == "all" else ROWS,
             seed=self.random_state,
         )
-        return self._choose_pairs(points, read_labels(points.shape[0]), graph)
+        return points, read_labels(points.shape[0])
 
-    def _choose_pairs(self, points: PointSet, labels: PairLabels, graph: Any = None) -> Fit:
-        """Check labels and points against the parameters, and choose the pairs to sum."""
+    def _fit_checked(self, X: Any, points: PointSet, labels: PairLabels) -> Self:
+        """Learn from points that were read, and their labels; see `fit`."""
+        self._check_parameters(X)
+        return self._learn(X, points, labels)
+
+    def _learn(self, X: Any, points: PointSet, labels: PairLabels, graph: Any = None) -> Self:
+        """Choose the pairs to sum, run the solver, and set all attributes."""
+        warn_of_labels(labels)
+        warn_of_scales(points.frame, getattr(X, "columns", None))
+        problem = self._pose(points, labels, graph)
+        start = self._previous(problem.frame) if self.warm_start else None
+        result, s = maximize(self, problem, labels, start)
+        components = to_components(problem.frame, result, s, points.dtype)
+        attributes = {
+            "mu_": problem.mu,
+            "lam_": problem.lam * problem.frame.unit**2,
+            "eta_": float(self.eta),
+            "kappa_": -s if s else 0.0,
+            "objective_": float(result.value),
+            "optimality_gap_": float(result.gap),
+            "converged_": bool(result.converged),
+            "stopped_": result.stopped,
+            "n_iter_": max(1, len(result.steps)),
+            "history_": {
+                name: np.array([getattr(step, name) for step in result.steps])
+                for name in ("objective", "rank", "step")
+            },
+            "n_similar_": labels.n_similar,
+            "n_dissimilar_": labels.n_dissimilar,
+            "n_unlabeled_": labels.n_unlabeled,
+            "n_triplets_": len(labels.triplets),
+            "n_absent_marks_": labels.n_absent_marks,
+        }
+        warn_of_fit(self, result, attributes)
+        return self._set_learned(X, components, **attributes)
+
+    def _pose(self, points: PointSet, labels: PairLabels, graph: Any = None) -> Problem:
+        """Choose the pairs to sum, and weigh them."""
         if self.n_components is not None and self.n_components > points.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the rank can be: X has "
                 f"{points.shape[1]} features."
             )
-        warn_of_labels(labels)
         rescales = SOLVERS[self.solver].rescales
         with one_blas_thread():
-            problem = Problem.make(
+            return Problem.make(
                 points,
                 labels,
                 frame=points.frame if rescales else points.frame.without_unit(),
                 mu=self.mu,
+                lam=self.lam,
                 eta=self.eta,
                 manifold=self.manifold,
                 graph=graph,
@@ -317,7 +337,6 @@ class SERAPH(MahalanobisLearner):
                 n_jobs=effective_n_jobs(self.n_jobs),
                 seed=self.random_state,
             )
-        return Fit(self, problem, labels, points.dtype)
 
     def _previous(self, frame: Frame) -> Array | None:
         """Return the factor of the last fit to start from, if there is one.

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from seraph import SERAPH
 from seraph._solvers import optimality_gap
+from tests.helpers.pose import pose
 from tests.helpers.quick import few
 
 TOL = 1e-3  # of SERAPH
@@ -88,8 +89,8 @@ def test_in_single_precision_the_gap_is_true_far_from_the_origin(rng, offset):
     y = np.where(np.arange(100) < 20, X[:, 0] > 0, -1)
     X = (X + offset).astype(np.float32)
     learner = SERAPH().fit(X, y)
-    problem = SERAPH()._prepare(X.astype(np.float64), y, None, None).problem
-    F = problem.objective("auto")
+    problem, _ = pose(X.astype(np.float64), y)
+    F = problem.objective
     P = problem.frame.from_features(learner.components_.astype(np.float64))
     assert optimality_gap(P, F.value_and_gradient(P)[1], F.scale) <= 1.1 * TOL
 

@@ -5,9 +5,10 @@ import pytest
 import torch
 from scipy.special import expit
 
-from seraph import SERAPH, Marks, _seraph
+from seraph import Marks, _seraph
 from seraph._objective import _problem
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
+from tests.helpers.pose import pose
 from tests.helpers.quick import few
 
 N, M = 26, 3
@@ -27,12 +28,6 @@ def table(seed=0, n=N, n_labels=10, n_classes=2):
     return X, np.where(np.arange(n) < n_labels, codes, -1)
 
 
-def pose(X, y=None, marks=None, **parameters):
-    """The problem of a fit, and its labels."""
-    fit = SERAPH(**parameters)._prepare(X, y, marks, None)
-    return fit.problem, fit.labels
-
-
 def known_pairs(y):
     """What is known of pairs: the classes, and the marks that they do not settle."""
     known = labeled_pairs(y[:10])
@@ -47,8 +42,8 @@ def known_pairs(y):
 def test_the_objective_is_that_of_the_oracle_in_the_users_units(rng, step, mu, library):
     X, y = table()
     marks = Marks(**MARKS, rows=N)
-    problem, _ = pose(library(X), y, marks, mu=mu, eta=1.3)
-    F, frame = problem.objective(2.0), problem.frame
+    problem, _ = pose(library(X), y, marks, mu=mu, eta=1.3, lam=2.0)
+    F, frame = problem.objective, problem.frame
     weight = sum(MARKS["weights"][:4]) + 45 + 3
     mu = weight / (N * (N - 1) / 2 - 49) if mu == "auto" else mu
     assert problem.mu == pytest.approx(mu)
@@ -78,7 +73,7 @@ def test_automatic_weights_are_the_rules_of_the_documentation():
     problem, labels = pose(X, y)
     top = np.linalg.eigvalsh(np.cov(X.T, bias=True))[-1]
     expected = 0.08 * 2 * np.sqrt(labels.n_similar * labels.n_dissimilar) / np.sqrt(10) * 2 * top
-    assert problem.weigh_trace("auto") * problem.frame.unit**2 == pytest.approx(expected)
+    assert problem.lam * problem.frame.unit**2 == pytest.approx(expected)
     assert problem.mu == labels.n_labeled / labels.n_unlabeled
     assert pose(X, np.arange(N) % 2)[0].mu == 0.0  # nothing is unlabeled
 
@@ -87,7 +82,7 @@ def test_automatic_weights_are_the_rules_of_the_documentation():
 
 
 def unlabeled_term(problem):
-    return problem.terms[0]
+    return problem.objective.terms[0]
 
 
 @pytest.mark.parametrize(("n", "partners"), [(999, None), (1000, 128), (9000, 16)])
@@ -119,7 +114,7 @@ def test_above_20000_rows_as_many_are_sampled_and_the_mean_is_that_of_all():
 def test_above_3000_classified_rows_their_pairs_are_sampled(n, is_listed):
     X, y = table(n=n, n_labels=n, n_classes=4)
     problem, labels = pose(X, y)
-    (term,) = problem.terms
+    term, _ = problem.objective.terms
     assert hasattr(term.pairs, "weights") == is_listed
     if is_listed:
         weights, q = term.pairs.weights, term.pairs.q
@@ -132,8 +127,8 @@ def test_the_seed_decides_about_the_sample_and_nothing_else_does():
     X, y = table(n=1600)
 
     def value(seed):
-        problem, _ = pose(X, y, random_state=seed)
-        return problem.objective(1.0).value_and_gradient(np.eye(M))[0]
+        problem, _ = pose(X, y, lam=1.0, random_state=seed)
+        return problem.objective.value_and_gradient(np.eye(M))[0]
 
     assert value(0) == value(0) == value(np.random.RandomState(0)) != value(1)
 
@@ -182,8 +177,8 @@ def test_a_sample_of_the_unlabeled_pairs_is_right_on_average(order, rows, step, 
     P = np.array([[1.0, 0.5], [-0.4, 2.0]])
 
     def sums(unlabeled_pairs, seed=0):
-        problem, _ = pose(X, y, marks, mu=0.3, unlabeled_pairs=unlabeled_pairs, random_state=seed)
-        F = problem.objective(1.0)
+        choice = {"unlabeled_pairs": unlabeled_pairs, "random_state": seed}
+        F = pose(X, y, marks, mu=0.3, lam=1.0, **choice)[0].objective
         value, gradient = (F if step == "entropy" else F.m_step(0.7 * P)).value_and_gradient(P)
         return np.append(gradient[np.triu_indices(2)], value)
 
@@ -202,7 +197,7 @@ def test_labels_of_the_rows_that_are_not_sampled_count_in_full(monkeypatch):
     monkeypatch.setattr(_problem, "PARTNERS", 6)
     marks = Marks([[0, 119], [1, 118]], [1, 0], triplets=[[0, 60, 119]], rows=120)
     one, other = (
-        pose(X, y, marks, mu=0.0, unlabeled_pairs=choice)[0].objective(1.0).value_and_gradient
+        pose(X, y, marks, mu=0.0, lam=1.0, unlabeled_pairs=choice)[0].objective.value_and_gradient
         for choice in ("all", 6)
     )
     assert one(np.eye(2))[0] == pytest.approx(other(np.eye(2))[0], rel=1e-12)

@@ -7,13 +7,13 @@ import pytest
 import torch
 from scipy.spatial.distance import pdist
 
-from seraph import SERAPH
 from seraph._objective import FullModel, Objective, Term, Trace, Triplets, to_solver
 from seraph._objective._manifold import Roughness
 from seraph._objective._objective import ClassPairs, MarkedPairs, UnlabeledPairs
 from seraph._pairs import BlockPairs, ListedPairs
 from seraph._solvers import low_rank, optimality_gap, project_psd, spg
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
+from tests.helpers.pose import pose
 
 N, M, ETA, MU = 20, 3, 1.3, 0.4
 OLD = np.random.default_rng(5).normal(size=(2, M))
@@ -176,9 +176,9 @@ def test_an_objective_is_the_sum_of_its_terms_and_the_full_model_has_a_prior(rng
 @pytest.mark.parametrize("solve", [low_rank, spg])
 def test_a_term_that_is_added_is_learned_with_and_certified(solve):
     X, y = points()
-    problem = SERAPH(mu=0.3, lam=0.5)._prepare(X, y, None, None).problem
+    problem, _ = pose(X, y, mu=0.3, lam=0.5)
     penalty = SquaredNorm(0.8 / problem.frame.unit**4)  # solvers have another unit of length
-    F = replace(problem, terms=(*problem.terms, penalty)).objective(0.5)
+    F = replace(problem.objective, terms=(*problem.objective.terms, penalty))
     result = solve(F, np.eye(M), max_iter=2000, tol=1e-6, callback=lambda step, P: None)
     assert result.converged
     A = np.square(1 / problem.frame.unit) * result.P.T @ result.P

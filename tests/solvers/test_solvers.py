@@ -17,6 +17,7 @@ from seraph._solvers import (
 )
 from seraph._solvers._result import Result
 from seraph._solvers._scale import over_scale
+from tests.helpers.pose import pose as pose_fit
 from tests.helpers.quick import few
 
 SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gradient}
@@ -38,8 +39,10 @@ def small(wine):
 def pose(data, mu=0.0, lam=2.0, library=np.asarray):
     """The objective of some points, with `lam` in the solvers' units, and their frame."""
     X, y_partial, _ = data
-    problem = SERAPH(mu=mu)._prepare(library(X), y_partial, None, None).problem
-    return problem.objective(lam * problem.frame.unit**2), problem.frame
+    learner = SERAPH(mu=mu)
+    points, labels = learner._read(library(X), y_partial, None)
+    problem = learner.set_params(lam=lam * points.frame.unit**2)._pose(points, labels)
+    return problem.objective, problem.frame
 
 
 def first(frame, rank=None):
@@ -132,8 +135,8 @@ def test_a_rank_above_that_of_the_start_takes_few_iterations():
     X[:, :12] += rng.normal(size=(10, 12))[y]
     one, other = rng.permutation(200).reshape(2, 100)
     marks = Marks(np.column_stack([one, other]), y[one] == y[other], rows=200)
-    problem = SERAPH()._prepare(X, None, marks, None).problem
-    result = run("low-rank", problem.objective("auto"), first(problem.frame, 15), tol=1e-3)
+    problem, _ = pose_fit(X, None, marks)
+    result = run("low-rank", problem.objective, first(problem.frame, 15), tol=1e-3)
     assert result.converged
     assert len(result.P) > 15
     assert len(result.steps) <= 200

@@ -35,26 +35,24 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class Problem:
-    """The terms of the objective for points and labels, for any weight of the trace.
+    """The objective for points and labels.
 
     Parameters
     ----------
     frame : Frame
         The solvers' coordinates.
-    terms : tuple of Term
-        All terms but the trace.
-    noise : float
-        The value of ``lam="auto"`` in the solvers' units.
-    mu : float
-        Weight of the unlabeled pairs.
+    objective : Objective
+        The sum of all terms, (7).
+    mu, lam : float
+        Weight of the unlabeled pairs, and of the trace in the solvers' units.
     like : array
         Some points: solvers compute with arrays of their library, on their device.
     """
 
     frame: Frame
-    terms: tuple[Term, ...]
-    noise: float
+    objective: Objective
     mu: float
+    lam: float
     like: Any
 
     @classmethod
@@ -65,6 +63,7 @@ class Problem:
         *,
         frame: Frame,
         mu: float | Auto = "auto",
+        lam: float | Auto = "auto",
         eta: float = 1.0,
         manifold: float = 0.0,
         graph: Any = None,
@@ -92,19 +91,12 @@ class Problem:
             R = Roughness.matrix(everything, graph, float(manifold))
             terms.append(Roughness(to_solver(R, like)))
         noise = estimate_noise(labels) * 2.0 * float(frame.principal_axes[0][-1])
-        return cls(frame, tuple(terms), noise, weight, like)
-
-    def weigh_trace(self, lam: float | Auto) -> float:
-        """Convert `lam` from the user's units to the solvers'."""
-        return self.noise if lam == "auto" else float(lam) / self.frame.unit**2
-
-    def objective(self, lam: float | Auto) -> Objective:
-        """Return (7) with a weight of the trace in the user's units."""
-        weight = self.weigh_trace(lam)
-        scale = max(weight, _LEAST_SCALE * self.noise) or 1.0
-        eps = float(library(self.like).finfo(self.like.dtype).eps)
-        terms = (*self.terms, Trace(weight))
-        return Objective(terms, len(self.frame.covariance), scale, 4.0 * eps)
+        of_trace = noise if lam == "auto" else float(lam) / frame.unit**2
+        scale = max(of_trace, _LEAST_SCALE * noise) or 1.0
+        eps = float(library(like).finfo(like.dtype).eps)
+        every = (*terms, Trace(of_trace))
+        objective = Objective(every, len(frame.covariance), scale, 4.0 * eps)
+        return cls(frame, objective, weight, of_trace, like)
 
 
 def to_solver(a: Array, like: Any) -> Any:
