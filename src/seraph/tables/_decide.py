@@ -107,7 +107,7 @@ def _settled(table: NamedColumns, how: Any) -> dict[str, Settled]:
             for name, column in used.items()
         }
 
-    if table.decimal_comma:
+    if table.written.decimal_comma:
         return all_of(",")
     settled = all_of(None)
     for name, one in settled.items():

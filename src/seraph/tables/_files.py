@@ -78,7 +78,7 @@ def read_table(
         if kind in (".npy", ".npz"):
             table = _array_table(path)
         else:
-            data, written = path.read_bytes(), Written()
+            data, written = path.read_bytes(), Written(decimal_comma=decimal_comma)
             if kind in _TEXT:
                 text, encoding = _decoded(data, encoding, other_encoding, path)
                 separator = {"tab": "\t", r"\t": "\t"}.get(separator or "", separator)
@@ -87,7 +87,7 @@ def read_table(
                     raise _Unreadable(f"--separator {separator}: it must be one letter, or tab.")
                 # A cell may have line ends of its own.
                 end = "\r\n" if 2 * text.count("\r\n") > text.count("\n") else "\n"
-                written = Written(separator, encoding, end)
+                written = Written(separator, encoding, end, decimal_comma)
                 heads, columns, lines = _text_table(text, separator)
             else:
                 heads, columns, lines = _READERS[kind](data)
@@ -99,8 +99,7 @@ def read_table(
                 if isinstance(column, list) and len({*map(type, column)} - {type(None)}) > 1
             }
             header = dict(zip(names, heads, strict=True))
-            written = written._replace(header=header, mixed=mixed)
-            table = NamedColumns(path, typed, decimal_comma, written, lines)
+            table = NamedColumns(path, typed, written._replace(header=header, mixed=mixed), lines)
     if table.n_rows == 0:
         raise ValueError(f"{path} has columns but no rows: add some.")
     for name in asked:

@@ -23,20 +23,21 @@ _LISTED = 12  # columns in a message; the rest are counted
 
 
 class Written(NamedTuple):
-    r"""How a table is written, to write another like it.
+    """How a table is written, to write another like it.
 
-    `header` has the names of columns as the file writes them; `mixed` the columns with cells of
-    several types, and these cells.
+    `decimal_comma` says that numbers in text have one. `header` has the names of columns as the
+    file writes them; `mixed` the columns with cells of several types, and these cells.
     """
 
     separator: str = ","
     encoding: str = "utf-8"
     line_end: str = "\n"
+    decimal_comma: bool = False
     header: Mapping[str, str] = MappingProxyType({})
     mixed: Mapping[str, tuple[Any, Sequence[Any]]] = MappingProxyType({})
 
 
-_CSV = Written()
+CSV = Written()
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class NamedColumns:
     """A table with named columns of pyarrow, and the file that messages about it name.
 
     `TablePreparer` takes it like a data frame. `lines` has the line of the file of each row, if it
-    has lines; `decimal_comma` says that numbers in text have one.
+    has lines.
 
     Examples
     --------
@@ -56,8 +57,7 @@ class NamedColumns:
 
     path: Path
     columns: dict[str, Any]
-    decimal_comma: bool = False
-    written: Written = _CSV
+    written: Written = CSV
     lines: Sequence[int] = ()
 
     @property
@@ -104,7 +104,7 @@ class NamedColumns:
 
     def numbers(self, name: str) -> FloatArray | None:
         """Return a column as numbers; None if it holds something else."""
-        return read_numbers(self.cells(name), decimal="," if self.decimal_comma else None)
+        return read_numbers(self.cells(name), decimal="," if self.written.decimal_comma else None)
 
     def points(self, names: Sequence[str] | None = None) -> Any:
         """Return columns as a data frame: numbers where these are, and text elsewhere."""
@@ -122,8 +122,7 @@ class PlainArray:
     y: Array | None = None
 
     names = None
-    decimal_comma = False
-    written = _CSV
+    written = CSV
 
     @property
     def n_rows(self) -> int:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from .._utils._optional import Late
 from ._files import kind_of, read_table
-from ._table import Written
+from ._table import CSV, Written
 from ._words import is_missing
 
 pd = Late("pandas")
@@ -64,18 +64,12 @@ def check_tables_out(
             )
 
 
-def table_bytes(
-    path: Path,
-    columns: Mapping[str, Any],
-    like: Written | None = None,
-    *,
-    decimal_comma: bool = False,
-) -> bytes:
+def table_bytes(path: Path, columns: Mapping[str, Any], like: Written = CSV) -> bytes:
     """Return columns of equal length as a file, in the format of its suffix; see `csv_bytes`."""
-    kind, like, out = kind_of(path, _TABLES), like or Written(), io.BytesIO()
+    kind, out = kind_of(path, _TABLES), io.BytesIO()
     if kind in (".csv", ".tsv", ".txt"):
         like = like._replace(separator="\t") if kind == ".tsv" else like
-        return csv_bytes(columns, like, decimal_comma=decimal_comma)
+        return csv_bytes(columns, like)
     if kind == ".jsonl":
         names, *rows = _rows(columns, like)
         objects = (dict(zip(names, row, strict=True)) for row in rows)
@@ -98,24 +92,22 @@ def table_bytes(
     return out.getvalue()
 
 
-def csv_bytes(
-    columns: Mapping[str, Any], like: Written | None = None, *, decimal_comma: bool = False
-) -> bytes:
+def csv_bytes(columns: Mapping[str, Any], like: Written = CSV) -> bytes:
     r"""Return columns as a text table, written `like` another; numbers keep all their digits.
 
     Examples
     --------
     >>> csv_bytes({"id": ["a", "b"], "x": [0.5, None]})
     b'id,x\na,0.5\nb,\n'
-    >>> csv_bytes({"id": ["ä"], "x": [0.5]}, Written(";", "latin-1"), decimal_comma=True)
+    >>> csv_bytes({"id": ["ä"], "x": [0.5]}, Written(";", "latin-1", decimal_comma=True))
     b'id;x\n\xe4;0,5\n'
     """
-    like, lines = like or Written(), list[str]()
+    lines = list[str]()
     # Cells with \r or \n are quoted whatever the line end is: the writer's own is both.
     writer = csv.writer(SimpleNamespace(write=lines.append), delimiter=like.separator)
     for row in _rows(columns, like):
         commas = (str(c).replace(".", ",") if isinstance(c, float) else c for c in row)
-        writer.writerow(commas if decimal_comma else row)
+        writer.writerow(commas if like.decimal_comma else row)
     text = "".join(line.removesuffix("\r\n") + like.line_end for line in lines)
     try:
         return text.encode(like.encoding)

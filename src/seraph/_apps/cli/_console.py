@@ -237,12 +237,7 @@ def silenced() -> AbstractContextManager[Any]:
 
 
 def put_table(
-    path: Path,
-    columns: Mapping[str, Any],
-    name: str = "output",
-    like: Written | None = None,
-    *,
-    decimal_comma: bool = False,
+    path: Path, columns: Mapping[str, Any], name: str = "output", like: Written | None = None
 ) -> None:
     """Write a table that is the result itself to a file, or for - to stdout, and nothing else.
 
@@ -250,10 +245,11 @@ def put_table(
     written `like` a table that was read.
     """
     from ...persist._write import write_whole
+    from ...tables._table import CSV
     from ...tables._write import STDOUT, csv_bytes, table_bytes
 
     if path != STDOUT:
-        write_whole(path, table_bytes(path, columns, like, decimal_comma=decimal_comma))
+        write_whole(path, table_bytes(path, columns, like or CSV))
         result(**{name: str(path)})
     elif _output.json:
         rows = [list(row) for row in zip(*columns.values(), strict=True)]
@@ -261,7 +257,7 @@ def put_table(
     else:
         _output.table = True
         # UTF-8 unless it is to be like a file, whatever the terminal's encoding.
-        sys.stdout.buffer.write(csv_bytes(columns, like, decimal_comma=decimal_comma))
+        sys.stdout.buffer.write(csv_bytes(columns, like or CSV))
 
 
 def free_name(name: str, taken: Collection[str]) -> str:

@@ -76,12 +76,9 @@ def predict(request: PredictRequest) -> None:
     filled = _classified(fitted, to_fill, known)
     label = to_fill.label or known.label
     if output is not None:
-        put_table(
-            output,
-            _columns(filled, table, label),
-            like=table.written,
-            decimal_comma=request.decimal_comma or fitted.has_decimal_commas,
-        )
+        commas = request.decimal_comma or fitted.has_decimal_commas
+        like = table.written._replace(decimal_comma=commas)
+        put_table(output, _columns(filled, table, label), like=like)
     say(_verdict(fitted))
     _summarize(filled, table, known.id_column or "row")
     if output is not None:

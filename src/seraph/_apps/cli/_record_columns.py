@@ -76,4 +76,4 @@ def _together(tables: Sequence[InputTable], without: Collection[str]) -> NamedCo
             first, *other = (table.cells(name) for table in tables)
             cells = [cell for part in (first, *other) for cell in part.to_pylist()]
             columns[name] = typed_column(cells) if other else first
-    return NamedColumns(tables[0].path, columns, tables[0].decimal_comma)
+    return NamedColumns(tables[0].path, columns, tables[0].written)
