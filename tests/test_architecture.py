@@ -64,7 +64,7 @@ MAY_IMPORT = {
         "tables",
     },
     # Applications: nothing below imports them, and they import what users do (see below).
-    "records": {"tables"},
+    "records": {"_utils", "tables"},
     "_apps": {"_marks", "_utils", "classic", "persist", "plot", "records", "tables"},
     "__main__": {"_apps"},
 }

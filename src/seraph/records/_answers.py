@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import Marks
+from .._utils._typing import Array
 from ..tables._words import is_missing
-from ._columns import Array
 
 _WRONG = 0.5  # an answer that is likelier wrong than right is suspicious
 

@@ -7,7 +7,7 @@ import logging
 import numpy as np
 from scipy import sparse
 
-from ._columns import Array
+from .._utils._typing import Array
 
 _log = logging.getLogger(__name__)
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._utils._typing import Array
 from ..tables._ids import is_code
 from ..tables._reading import read_numbers
 from ..tables._words import cell_text, is_missing
-
-Array: TypeAlias = NDArray[Any]
 
 
 def as_frame(X: Any, other: Any = None) -> Any:

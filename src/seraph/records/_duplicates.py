@@ -15,9 +15,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, check_scalar
 
 from .. import Marks
+from .._utils._typing import Array
 from ._answers import Answers
 from ._candidates import neighbor_pairs, rarest_terms
-from ._columns import Array, as_frame
+from ._columns import as_frame
 from ._groups import best_partners, components, grouped, pairs_within
 from ._line import Curves, Line, Outcome, outcome
 from ._model import PairModel, Stack

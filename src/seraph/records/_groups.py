@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import squareform
 
 from .. import Marks
-from ._columns import Array
+from .._utils._typing import Array
 from ._questions import disjoint
 
 # Connected components with more rows than this are first split by a higher probability.

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.random import default_rng
 from scipy.special import expit
 
-from ._columns import Array
-from ._result import Interval
+from .._utils._typing import Array, Interval
 
 # Spread of the logarithm of the slope under its prior, a normal distribution around 0: margins
 # are logits already, so that a slope of 1 is expected. Chosen on four sets, see

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 from threadpoolctl import ThreadpoolController
 
-from ._columns import Array
+from .._utils._typing import Array
 
 # Chosen on real and made-up sets with 100 answers, of which none or 5 % were wrong, see
 # benchmarks/RESULTS.md. For features of variance 1: the strength of the prior, on similarities and

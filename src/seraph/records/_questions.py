@@ -7,7 +7,7 @@ from itertools import islice
 
 import numpy as np
 
-from ._columns import Array
+from .._utils._typing import Array
 
 # Probabilities that answers leave open, and the share of the questions about such pairs. The
 # others are a sample of all pairs, which shows where the model is sure and wrong; this share of

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 import numpy as np
 
-from ._columns import Array
-
-Interval: TypeAlias = tuple[float, float, float]
+from .._utils._typing import Array, Interval
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
-from ._columns import Array, distinct, numbers_of, texts_of
+from .._utils._typing import Array
+from ._columns import distinct, numbers_of, texts_of
 from ._terms import term_vectors
 
 _log = logging.getLogger(__name__)

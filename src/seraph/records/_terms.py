@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from ._columns import Array
+from .._utils._typing import Array
 
 _BITS = 20  # terms are numbered by hashes of so many bits
 _TEXTS_AT_ONCE = 50_000

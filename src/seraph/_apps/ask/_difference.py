@@ -21,7 +21,7 @@ from scipy.stats import norm
 from scipy.stats import t as student
 from sklearn.linear_model import LogisticRegression
 
-from ._arrays import Array, FloatArray
+from ..._utils._typing import Array, FloatArray
 
 
 def auc_difference(

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 from sklearn.metrics import roc_auc_score
 
 from ..._marks import effective_size
-from ._arrays import Array
+from ..._utils._typing import Array
 from ._difference import auc_difference
 
 # Answers of each kind that the test needs before its result is shown.

@@ -14,8 +14,8 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import roc_curve
 
 from ... import Marks, MeanMetric
+from ..._utils._typing import Array, BoolArray, IntArray
 from ._answers import Answer
-from ._arrays import Array, BoolArray, IntArray
 from ._judge import WINDOW, Advice, Comparison, advice, compare, steadiness
 
 # Rows that a refit learns from and that the map shows, beside those asked about. The final fit

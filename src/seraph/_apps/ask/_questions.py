@@ -13,8 +13,8 @@ from math import sqrt
 import numpy as np
 
 from ... import Marks, query_pairs, query_rows
+from ..._utils._typing import Array
 from ._answers import Answer
-from ._arrays import Array
 from ._learning import Labels, Learning, distances_of
 
 # Rows that a choice by the model looks at.

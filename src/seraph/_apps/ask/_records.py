@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils._typing import Array, BoolArray, IntArray
 from ...records import DuplicateFinder, Duplicates
 from ._answers import Answer
-from ._arrays import Array, BoolArray, IntArray
 from ._judge import Advice
 from ._questions import Known, Question
 

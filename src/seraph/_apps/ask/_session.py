@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._utils._typing import Array
 from ._answers import Answer, AnswerFile
-from ._arrays import Array
 from ._finish import Finish
 from ._learning import Labels, Learning
 from ._questions import (

@@ -15,8 +15,8 @@ from ._console import command, notes, print_now, result, say
 from ._requests import ColumnsRequest
 
 if TYPE_CHECKING:
+    from ..._utils._typing import Array
     from ...tables._table import InputTable
-    from ..ask._arrays import Array
     from ..ask._finish import Finish
     from ..ask._records import Records
     from ..ask._row_names import Contents

@@ -12,8 +12,8 @@ import numpy as np
 from ...tables._words import cell_text
 
 if TYPE_CHECKING:
+    from ..._utils._typing import FloatArray
     from ...tables._table import InputTable
-    from ..ask._arrays import FloatArray
 
 
 def shown_table(points: InputTable, described: Path | None) -> InputTable:

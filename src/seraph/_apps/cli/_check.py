@@ -21,8 +21,8 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 
 from ... import Marks, MarksKFold, MetricClassifier, PairClassifier
+from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ...classic import Euclidean
-from ..ask._arrays import Array, BoolArray, FloatArray, IntArray
 
 SIGNIFICANCE = 0.05
 # A fold of pairs takes three fits: one for the metric, two for the threshold.

@@ -13,7 +13,7 @@ from ._console import command, result, say, show, working
 from ._requests import TableRequest
 
 if TYPE_CHECKING:
-    from ..ask._arrays import FloatArray
+    from ..._utils._typing import FloatArray
     from ._check import Score
     from ._examples import Examples
 

@@ -21,9 +21,9 @@ from ._requests import ReadRequest
 if TYPE_CHECKING:
     from rich.status import Status
 
+    from ..._utils._typing import Array
     from ...records import Duplicates
     from ...tables._table import InputTable
-    from ..ask._arrays import Array
 
 _LEAST_SURE = 5  # pairs to show
 _SUSPICIOUS = 20  # answers to list

@@ -22,8 +22,8 @@ from ...tables._messages import and_more, quoted
 from ...tables._table import InputTable, PlainArray
 
 if TYPE_CHECKING:
+    from ..._utils._typing import Array, FloatArray
     from ...tables import Column
-    from ..ask._arrays import Array, FloatArray
     from ._requests import TableRequest
 
 # Columns to name in a note; the rest are counted.

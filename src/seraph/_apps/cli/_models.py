@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from ..._utils._typing import Array, FloatArray
     from ...tables import Column
     from ...tables._table import InputTable
-    from ..ask._arrays import Array, FloatArray
 
 # Attribute in which `seraph fit` keeps facts about the table for the other commands.
 LEARNED_FROM = "learned_from_"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Sequence
 
+from ..._utils._typing import Array
 from ...records import DuplicateFinder
 from ...tables._columns import REASONS
 from ...tables._ids import is_code, looks_like_ids
 from ...tables._reading import read_dates, typed_column
 from ...tables._table import InputTable, NamedColumns, as_text, row_ids
-from ..ask._arrays import Array
 
 
 def check_records(tables: Sequence[InputTable], id_column: str | None) -> None:

@@ -23,8 +23,8 @@ from ._examples import Examples, about_ids, prepare
 from ._models import LEARNED_FROM, SavedModel
 
 if TYPE_CHECKING:
+    from ..._utils._typing import FloatArray
     from ...tables import Column
-    from ..ask._arrays import FloatArray
     from ._requests import FitRequest
 
 _TEMPLATES = Path(__file__).parent / "templates"

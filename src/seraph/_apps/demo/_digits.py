@@ -15,9 +15,9 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from ... import MeanMetric, MetricClassifier
+from ..._utils._typing import Array
 from ...classic import Euclidean
 from ...persist._write import write_whole
-from ..ask._arrays import Array
 
 _DIGITS, _TRAIN, _LABELED = range(1, 6), 100, 10
 LEARNERS = {"Euclidean": Euclidean(), "MeanMetric": MeanMetric()}
