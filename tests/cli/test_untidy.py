@@ -205,5 +205,5 @@ def test_a_matrix_is_written_where_the_map_is_linear(folder):
     )
     untidy_table().drop(columns="kind").to_csv("bare.csv")
     said = ok("export", "m.skops", "-o", "m.onnx", "--data", "bare.csv").out
-    assert "without classes: for these, leave --components out and give --data with labels" in said
+    assert "without classes: for these, give --data with labels" in said
     assert len(onnxruntime.InferenceSession("m.onnx").get_outputs()) == 1
