@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ._marks import Marks, Rows
+from ._marks import Marks, sample_rows, take_pairs
 from ._points import (
     FLOATS,
     check_range,
@@ -80,11 +81,17 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             :func:`seraph.metrics.pair_auc`. Without pairs of both kinds it is 0.5, with a
             warning.
         """
+        X, y, marks, _ = sample_rows(X, y, marks, unlabeled=0)
         Z = np.asarray(self.transform(to_memory(X) if is_tensor(X) else X))
         return score_of_distances(Z, pairs_to_score(X, len(Z), y, marks))
 
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""
+        if is_chunked(X):
+            raise ValueError(
+                f"{type(self).__name__} cannot learn from a dask collection here: pass "
+                "X.compute() if it fits into memory, or some of its rows."
+            )
         with as_numbers("X", X):
             points: Array = check_array(
                 to_memory(X),
@@ -107,10 +114,13 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """Return the squared distances of pairs of points, or of rows of `X`."""
         check_is_fitted(self)
         if X is not None:
-            with as_numbers("X", X):
-                table = check_array(to_memory(X), dtype=None, ensure_all_finite=False)
             validate_data(self, header(X), reset=False, skip_check_array=True)
-            pairs = table[Rows.of(X).require(pairs)]
+            X, pairs = take_pairs(X, pairs)
+            with as_numbers("X", X):
+                table = check_array(
+                    to_memory(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0
+                )
+            pairs = table[pairs]
         with as_numbers("pairs", pairs):
             points: Array = check_array(
                 to_memory(pairs),
@@ -206,6 +216,7 @@ class MahalanobisLearner(MetricLearner):
             # (A copy: torch takes no negative strides, and warns of read-only memory.)
             return points @ points.new_tensor(self.components_.copy()).T
         if is_chunked(X):
+            refuse_output(self)
             with as_numbers("X", X):
                 validate_data(self, header(X), reset=False, skip_check_array=True)
             function = partial(_map_chunk, components=self.components_)
@@ -239,6 +250,17 @@ class MahalanobisLearner(MetricLearner):
 
     def _map_differences(self, pairs: Array) -> Array:
         return map_points(pairs[:, 0] - pairs[:, 1], self.components_)
+
+
+def refuse_output(estimator: Any) -> None:
+    """Refuse to turn a dask collection into a table in memory, as `set_output` asks for."""
+    kind = _get_output_config("transform", estimator)["dense"]
+    if kind != "default":
+        raise ValueError(
+            f'transform="{kind}" was set by set_output, and X is a dask collection, which '
+            'would be loaded as a whole: call set_output(transform="default"), and make a '
+            "dask frame of the result with dask.dataframe.from_dask_array; or pass X.compute()."
+        )
 
 
 def map_points(points: Array, components: Array) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -19,7 +21,9 @@ from sklearn.utils import Tags, check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from .._marks import Marks, plain, read_classes
+from .._learner import refuse_output
+from .._marks import Marks, plain, read_classes, sample_rows
+from .._points import header, is_chunked, map_rows
 from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
@@ -120,7 +124,8 @@ class MetricClassifier(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            All points, labeled or not.
+            All points, labeled or not. Of a dask collection, a sample of 20,000 rows and the
+            labeled ones are read; its rows are then mapped and classified chunk by chunk.
         y : array-like of shape (n_samples,)
             Class labels; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
@@ -132,7 +137,7 @@ class MetricClassifier(
                 "MetricClassifier requires y to be passed, but the target y is None: "
                 "labeled rows decide about the others."
             )
-        X = from_device(X)
+        X, y, marks, _ = sample_rows(from_device(X), y, marks)
         estimator = or_default(self.estimator)
         check_learner(estimator)
         if get_tags(estimator).regressor_tags is not None:
@@ -171,6 +176,8 @@ class MetricClassifier(
             Classes, as in `classes_`.
         """
         codes = self.predict_proba(X).argmax(axis=1)
+        if is_chunked(codes):
+            return codes.map_blocks(self.classes_.__getitem__, dtype=self.classes_.dtype)
         return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -186,6 +193,8 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_classes)
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
+        if is_chunked(X):
+            return self._by_chunks(type(self).predict_proba, X, len(self.classes_))
         Z = np.asarray(self.transform(X))
         F = forest_points(self.estimator_, from_device(X)) if self.forest_ else None
         return class_probabilities(self, Z, F)
@@ -204,10 +213,20 @@ class MetricClassifier(
             Mapped points; one column of zeros if the metric has rank 0.
         """
         check_is_fitted(self)
+        if is_chunked(X):
+            refuse_output(self)
+            return self._by_chunks(type(self).transform, X, self._n_features_out)
         X = from_device(X)
         with as_numbers("X"):
             validate_data(self, X, reset=False, **_SHAPE_ONLY)
         return transformed(self.estimator_, X)
+
+    def _by_chunks(self, method: Callable[..., Array], X: Any, width: int) -> Any:
+        """Apply a method to each chunk of a dask collection, when it is computed."""
+        check_is_fitted(self)
+        validate_data(self, header(X), reset=False, skip_check_array=True)
+        names = list(X.columns) if hasattr(X, "columns") else None
+        return map_rows(X, partial(_map_chunk, self, method, names, width), width=width)
 
     @property
     def _n_features_out(self) -> int:
@@ -230,7 +249,7 @@ class MetricClassifier(
         float
             Share of the labeled rows that are predicted correctly.
         """
-        predicted = self.predict(X)
+        predicted = np.asarray(self.predict(X))
         labels, known = read_classes(y, len(predicted))
         if not known.any():
             raise ValueError(
@@ -246,6 +265,23 @@ class MetricClassifier(
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = get_tags(or_default(self.estimator)).input_tags.pairwise
         return tags
+
+
+def _map_chunk(
+    model: MetricClassifier,
+    method: Callable[..., Array],
+    names: list[Any] | None,
+    width: int,
+    chunk: Any,
+) -> Array:
+    """Apply a method of a classifier to a chunk, under the names of its columns."""
+    if len(chunk) == 0:
+        return np.empty((0, width))
+    if names is not None:
+        import pandas
+
+        chunk = pandas.DataFrame(chunk, columns=names)
+    return np.asarray(method(model, chunk))
 
 
 def _number_classes(labels: Array, y: ArrayLike) -> tuple[Array, Array]:

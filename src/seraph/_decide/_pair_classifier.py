@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from .._forest import log_odds, similar_shares
 from .._learner import check_pairs
-from .._marks import Marks, PairLabels, Rows
+from .._marks import Marks, PairLabels, sample_rows, take_pairs
 from .._utils._directions import check_directions
 from .._utils._public import publish
 from .._utils._typing import Array
@@ -22,7 +22,6 @@ from .._utils._validation import (
     as_numbers,
     check_choice,
     check_number,
-    check_rows_by_number,
     shown,
 )
 from ..metrics._pairs import (
@@ -193,8 +192,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             Triplets serve the metric only: they say nothing about single pairs.
         """
         self._check_parameters()
-        check_rows_by_number(X)
-        X = from_device(X)
+        X, y, marks, _ = sample_rows(from_device(X), y, marks)
         labels = PairLabels.of(X, _num_samples(X), y, marks)
         if isinstance(y, Marks):
             y, marks = None, y
@@ -300,23 +298,23 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self)
         model, X, pairs = self.estimator_, from_device(X), from_device(pairs)
         if X is not None:
-            check_rows_by_number(X)
+            X, rows = take_pairs(X, pairs)
             check_directions(model, X)
             with as_numbers("X"):  # a step of a pipeline may be the first to look at X
-                return pair_features(model, X, Rows.of(X).require(pairs), self.forest_)
+                return pair_features(model, X, rows, self.forest_)
         points = np.asarray(pairs)
         check_pairs(points, self.n_features_in_)
         if len(points) == 0:
             return np.empty((0, 2 if self.forest_ else 1))
-        rows: Any = points.reshape(-1, points.shape[2])
-        check_directions(model, rows, "pairs")
+        table: Any = points.reshape(-1, points.shape[2])
+        check_directions(model, table, "pairs")
         if hasattr(self, "feature_names_in_"):  # steps of a pipeline may go by these names
             import pandas as pd
 
-            rows = pd.DataFrame(rows, columns=self.feature_names_in_)
+            table = pd.DataFrame(table, columns=self.feature_names_in_)
         with as_numbers("pairs"):
-            numbers = np.arange(len(rows)).reshape(-1, 2)
-            return pair_features(model, rows, numbers, self.forest_)
+            numbers = np.arange(len(table)).reshape(-1, 2)
+            return pair_features(model, table, numbers, self.forest_)
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -339,6 +337,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             without pairs of both kinds.
         """
         check_is_fitted(self)
+        X, y, marks, _ = sample_rows(X, y, marks, unlabeled=0)
         labels = pairs_to_score(X, _num_samples(X), y, marks)
         if isinstance(self.estimator_, MetricClassifier):
             return score_of_classes(self.estimator_.predict_proba(X), labels)

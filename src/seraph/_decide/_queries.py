@@ -13,7 +13,7 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._marks import Marks, PairLabels, Rows, read_classes
+from .._marks import Marks, PairLabels, Rows, is_frame, read_classes, sample_rows
 from .._utils._public import publish
 from .._utils._tiles import spaced
 from .._utils._typing import Array
@@ -69,6 +69,7 @@ def query_pairs(
     (3, 2)
     """
     check_number("n", n, low=1, integer=True)
+    X, y, marks, read = sample_rows(X, y, marks)
     Z, threshold, by_classes = _decision(model, X)
     known = PairLabels.of(X, len(Z), y, marks, required=False)
     rows = np.arange(len(Z))[spaced(len(Z), max(_ROWS, 4 * n))]
@@ -93,7 +94,7 @@ def query_pairs(
             f"Only {len(chosen)} of {n} pairs are left to ask about: no row is in two of them, "
             "and known pairs are left out."
         )
-    return Rows.of(X).name_rows(chosen)
+    return name_sampled(X, chosen, read)
 
 
 def query_rows(
@@ -150,6 +151,7 @@ def query_rows(
     check_seed(random_state)
     check_is_fitted(model)
     model = model.estimator_ if isinstance(model, PairClassifier) else model
+    X, y, _, read = sample_rows(X, y)
     Z = np.asarray(transformed(model, X), dtype=np.float64)
     labeled = np.zeros(len(Z), dtype=bool)
     if y is not None:
@@ -160,7 +162,12 @@ def query_rows(
     if n_free == 0:
         return Rows.of(X).name_rows(np.empty(0, dtype=np.intp))
     rng = check_random_state(random_state)
-    return Rows.of(X).name_rows(_typical_rows(Z, labeled, min(n, n_free), rng))
+    return name_sampled(X, _typical_rows(Z, labeled, min(n, n_free), rng), read)
+
+
+def name_sampled(X: Any, chosen: Array, read: Array | None) -> Array:
+    """Return the names of rows of a sample, or their numbers in the collection it is from."""
+    return Rows.of(X).name_rows(chosen if read is None or is_frame(X) else read[chosen])
 
 
 def _decision(model: Any, X: Any) -> tuple[Array, float, bool]:

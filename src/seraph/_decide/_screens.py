@@ -8,12 +8,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from .._marks import Rows
+from .._marks import sample_rows
 from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed
 from ._models import from_device, transformed
 from ._pair_classifier import PairClassifier
+from ._queries import name_sampled
 
 # Near rows are drawn from so many of the nearest.
 POOL = 40
@@ -76,13 +77,14 @@ def query_screens(
     check_number("size", size, low=2, integer=True)
     check_number("near", near, low=0, high=size - 2, integer=True)
     check_seed(random_state)
+    X, _, _, read = sample_rows(X)
     Z = _mapped(model, X)
     if len(Z) < size:
         raise ValueError(f"A screen shows {size} rows, and X has {len(Z)}: pass a smaller size.")
     rng = check_random_state(random_state)
     screens = [sample_screen(Z, int(rng.randint(len(Z))), size, near, rng) for _ in range(n)]
     rows, chances = map(np.array, zip(*screens, strict=True))
-    return Rows.of(X).name_rows(rows), chances
+    return name_sampled(X, rows, read), chances
 
 
 def sample_screen(

@@ -5,6 +5,7 @@ from ._columns import as_column, plain
 from ._labels import PairLabels, aligned_marks, effective_size
 from ._marks import Marks
 from ._rows import Rows, is_frame
+from ._sample import sample_rows, take_pairs
 
 __all__ = [
     "Marks",
@@ -16,4 +17,6 @@ __all__ = [
     "is_frame",
     "plain",
     "read_classes",
+    "sample_rows",
+    "take_pairs",
 ]

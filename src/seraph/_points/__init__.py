@@ -21,7 +21,7 @@ from ._arrays import (
     subtract_mean,
     to_memory,
 )
-from ._dask import map_rows
+from ._dask import count_rows, map_rows, take_rows
 from ._frame import Frame, PointSet, choose_rows, read_points
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "check_range",
     "check_tensor",
     "choose_rows",
+    "count_rows",
     "exact_size",
     "header",
     "is_chunked",
@@ -41,5 +42,6 @@ __all__ = [
     "principal_directions",
     "read_points",
     "subtract_mean",
+    "take_rows",
     "to_memory",
 ]

@@ -7,9 +7,10 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from .._utils._typing import Array
-from ._arrays import FLOATS, Moments, to_memory
+from ._arrays import FLOATS, Moments, is_chunked, to_memory
 
 # Number of results that one task merges, in order, so that the sum does not depend on which
 # worker finishes first.
@@ -64,20 +65,17 @@ def read_chunks(
     from dask.delayed import delayed
 
     array = as_dask_array(X)
-    if np.isnan(array.shape[0]):
-        array = array.copy()  # the user's collection stays as it is
-        array.compute_chunk_sizes()
-    n, m = array.shape
+    chunks, lengths = _parts(array)
+    n, m = int(lengths.sum()), array.shape[1]
     sampled = choose(n)
     if sampled is None or n <= m:
         return None
     rows = np.union1d(sampled, labeled(n))
-    edges = np.cumsum([0, *array.chunks[0]])
+    edges = np.cumsum([0, *lengths])
     places = np.searchsorted(rows, edges)
     read = delayed(_read_chunk)
     parts = [
-        read(chunk, rows[places[k] : places[k + 1]] - edges[k])
-        for k, chunk in enumerate(array.to_delayed().ravel())
+        read(chunk, rows[places[k] : places[k + 1]] - edges[k]) for k, chunk in enumerate(chunks)
     ]
     while len(parts) > 1:
         groups = [parts[start : start + _FAN_IN] for start in range(0, len(parts), _FAN_IN)]
@@ -93,6 +91,49 @@ def read_chunks(
         return points[np.searchsorted(rows, wanted)]
 
     return moments, take, array.dtype, sampled, rows
+
+
+def count_rows(X: Any) -> int:
+    """Return the number of rows; of a dask collection that does not know it, by reading it."""
+    return int(_parts(X)[1].sum()) if is_chunked(X) else _num_samples(X)
+
+
+def take_rows(X: Any, rows: Array) -> Any:
+    """Read some rows of a dask collection, in increasing order: a DataFrame of a frame."""
+    from dask.delayed import delayed
+
+    parts, lengths = _parts(X)
+    edges = np.cumsum([0, *lengths])
+    places = np.searchsorted(rows, edges)
+    taken = [
+        delayed(_take)(part, rows[places[k] : places[k + 1]] - edges[k])
+        for k, part in enumerate(parts)
+        if places[k] < places[k + 1] or k == 0  # (The first, for the columns.)
+    ]
+    tables = delayed(list)(taken).compute()
+    if not hasattr(X, "columns"):
+        return np.concatenate(tables)
+    import pandas
+
+    return pandas.concat(tables)
+
+
+def _parts(X: Any) -> tuple[list[Any], Array]:
+    """Return the chunks of a collection as delayed tables of whole rows, and their lengths."""
+    from dask.delayed import delayed
+
+    if hasattr(X, "columns"):
+        parts = X.to_delayed()
+        return parts, np.array(delayed(list)([delayed(len)(part) for part in parts]).compute())
+    array = as_dask_array(X)
+    if np.isnan(array.shape[0]):
+        array = array.copy()  # the user's collection stays as it is
+        array.compute_chunk_sizes()
+    return list(array.to_delayed().ravel()), np.array(array.chunks[0])
+
+
+def _take(part: Any, rows: Array) -> Any:
+    return part.iloc[rows] if hasattr(part, "iloc") else to_memory(part)[rows]
 
 
 def _read_chunk(chunk: Any, rows: Array) -> tuple[Moments, Array]:

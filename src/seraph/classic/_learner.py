@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from .._learner import MahalanobisLearner
-from .._marks import Marks, PairLabels
+from .._marks import Marks, PairLabels, sample_rows
 from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
 from .._utils._validation import check_choice, check_number, check_seed, shown
@@ -114,7 +114,8 @@ class ClassicLearner(Learner, ABC):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Points, labeled or not.
+            Points, labeled or not. Of a dask collection, a sample of 20,000 rows and the labeled
+            ones are read, chunk by chunk.
         y : array-like of shape (n_samples,), optional
             Class labels of any type; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
@@ -127,6 +128,7 @@ class ClassicLearner(Learner, ABC):
             The fitted learner.
         """
         self._check_parameters()
+        X, y, marks, _ = sample_rows(X, y, marks)
         points = self._check_points(X)
         labels = PairLabels.of(X, len(points), y, marks, required=self._needs_labels)
         return self._fit_checked(X, points, labels)

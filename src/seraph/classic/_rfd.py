@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._forest import Forest, grow_pair_forest, landmark_similarities, similar_shares
 from .._learner import MetricLearner, check_pairs
-from .._marks import Marks, PairLabels, Rows
+from .._marks import Marks, PairLabels, Rows, sample_rows
 from .._points import header, to_memory
 from .._utils._tiles import spaced
 from .._utils._typing import Array
@@ -127,6 +127,7 @@ class RFD(MetricLearner):
         for name, low in {"n_trees": 1, "min_samples_leaf": 1, "n_landmarks": 2}.items():
             check_number(name, getattr(self, name), low=low, integer=True)
         check_seed(self.random_state)
+        X, y, marks, _ = sample_rows(X, y, marks)
         points = self._check_points(X)
         labels = PairLabels.of(X, len(points), y, marks)
         if len(labels.triplets):
