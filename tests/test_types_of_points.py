@@ -146,17 +146,14 @@ def test_a_map_of_a_tensor_can_be_differentiated():
 
 FEW = np.random.default_rng(0).normal(size=(12, 2))
 NEAREST = MetricClassifier(Euclidean())
-DECIDE = PairClassifier(Euclidean())
 BY_NUMBER = {
-    "fit": lambda X: clone(DECIDE).fit(X, Y),
-    "predict": lambda X: clone(DECIDE).fit(FEW, Y).predict([[0, 1]], X),
     "search": lambda X: GridSearchCV(Euclidean(), {}, cv=MarksKFold(2)).fit(X, Y),
     "folds": lambda X: cross_val_score(NEAREST, X, Y, cv=MarksKFold(2)),
 }
 
 
 @pytest.mark.filterwarnings("ignore:The learned distance does not tell")
-@pytest.mark.parametrize("name", few(BY_NUMBER, "fit".__eq__))
+@pytest.mark.parametrize("name", few(BY_NUMBER, "folds".__eq__))
 def test_a_dask_frame_is_refused_where_rows_go_by_number_and_the_advice_helps(name):
     dd = pytest.importorskip("dask.dataframe")
     frame = dd.from_pandas(pd.DataFrame(FEW), npartitions=3)

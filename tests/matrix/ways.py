@@ -36,6 +36,7 @@ REFUSALS = {
     # scikit-learn's ColumnTransformer knows pandas and polars alone.
     r"only supported for dataframes": ["dask"],
     r"cannot be found across the chunks|rows cannot be taken by number": ["dask"],
+    r"cannot learn from a dask collection": ["dask"],
     # scikit-learn's KMeans takes only the type that it was fitted on.
     r"Buffer dtype mismatch": ["float32"],
     # Quadruplets and a graph are about the whole table, and a single triplet cannot be split.
