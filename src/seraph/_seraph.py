@@ -364,10 +364,7 @@ class SERAPH(MahalanobisLearner):
         ndarray of shape (n_pairs,)
             Probabilities of ``y = +1``.
         """
-        return self._probability(self._squared_distances(pairs, X))
-
-    def _probability(self, squared: Array) -> Array:
-        """Return the probability (5) of pairs at squared distances."""
+        squared = self._squared_distances(pairs, X)
         kind = squared.dtype.type
         return probability(kind(-self.kappa_) * (squared - kind(self.eta_)))
 

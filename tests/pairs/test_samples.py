@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 
-from seraph import Marks
-from seraph._marks import PairLabels
 from seraph._pairs import (
     BlockPairs,
     ListedPairs,
     LogLikelihood,
     class_pairs,
-    gather_pairs,
     sample_class_pairs,
     sum_over_blocks,
     sum_over_list,
@@ -95,11 +92,3 @@ def test_numbered_pairs_are_all_pairs_of_a_kind_once(rng):
         some = rng.integers(len(pairs), size=9)
         np.testing.assert_array_equal(class_pairs(codes, some, similar=similar), pairs[some])
         assert class_pairs(np.full(5, -1), similar=similar).shape == (0, 2)
-
-
-def test_gathered_pairs_are_those_of_classes_and_the_marked_ones():
-    marks = Marks([[0, 3], [3, 4]], [0.3, 1.0], weights=[2.0, 0.5], rows=5)
-    pairs, likeness, weights = gather_pairs(PairLabels.make(5, ["a", "b", "a", None, None], marks))
-    assert pairs.tolist() == [[0, 2], [0, 1], [2, 1], [0, 3], [3, 4]]
-    assert likeness.tolist() == [1.0, 0.0, 0.0, 0.3, 1.0]
-    assert weights.tolist() == [1.0, 1.0, 1.0, 2.0, 0.5]

@@ -16,7 +16,7 @@ from which follow the gradients ``X' Lap(W) X`` by A (with ``Y = X``) and ``2 (L
 `_blocks`      sums over blocks of rows that meet each other, for numpy and torch
 `_compiled`    the same loop compiled by numba, for numpy arrays
 `_lists`       sums over listed pairs: marks, and samples of the pairs of many classes
-`_numbers`     labeled pairs as arrays: those that classes imply, by number
+`_numbers`     the pairs that classes imply, by number, and samples of them
 =============  =====================================================================
 """
 
@@ -35,7 +35,7 @@ from ._functions import (
     wide,
 )
 from ._lists import ListedPairs, sum_over_list
-from ._numbers import class_pairs, gather_pairs, sample_class_pairs
+from ._numbers import class_pairs, sample_class_pairs
 
 __all__ = [
     "CHUNK",
@@ -47,7 +47,6 @@ __all__ = [
     "NegativeEntropy",
     "PairFunction",
     "class_pairs",
-    "gather_pairs",
     "library",
     "like",
     "probability",

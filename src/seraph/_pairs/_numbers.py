@@ -1,21 +1,10 @@
-"""Labeled pairs as arrays: those that classes imply, by number, and samples of them."""
+"""The pairs that classes imply, as arrays: by number, and samples of them."""
 
 from __future__ import annotations
-
-from typing import Protocol
 
 import numpy as np
 
 from .._utils._typing import Array
-
-
-class Labels(Protocol):
-    """Labels of pairs, as `seraph._marks.PairLabels` has them."""
-
-    codes: Array
-    pairs: Array
-    likeness: Array
-    weights: Array
 
 
 def class_pairs(codes: Array, numbers: Array | None = None, *, similar: bool) -> Array:
@@ -45,23 +34,6 @@ def class_pairs(codes: Array, numbers: Array | None = None, *, similar: bool) ->
     second = ends[first] - (last[first] - numbers)
     pairs: Array = rows[np.column_stack([first, second])].reshape(-1, 2)
     return pairs
-
-
-def gather_pairs(labels: Labels) -> tuple[Array, Array, Array]:
-    """Return all labeled pairs: those that classes imply, then the marked ones.
-
-    Returns
-    -------
-    pairs, likeness, weights : ndarrays of shape (l, 2), (l,) and (l,)
-        Rows of the pairs, how likely each is similar, and its weight.
-    """
-    implied = [class_pairs(labels.codes, similar=similar) for similar in (True, False)]
-    n_similar, n_dissimilar = map(len, implied)
-    return (
-        np.concatenate([*implied, labels.pairs]),
-        np.concatenate([np.ones(n_similar), np.zeros(n_dissimilar), labels.likeness]),
-        np.concatenate([np.ones(n_similar + n_dissimilar), labels.weights]),
-    )
 
 
 def sample_class_pairs(
