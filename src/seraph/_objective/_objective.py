@@ -10,7 +10,6 @@ import numpy as np
 
 from .._pairs import (
     BlockPairs,
-    ListedPairs,
     LogLikelihood,
     MStep,
     NegativeEntropy,
@@ -125,53 +124,36 @@ class PairTerm(Term):
 
 
 @dataclass(frozen=True)
-class UnlabeledPairs(PairTerm):
-    """The entropy of the unlabeled pairs in (7), or their term in an M-step (11).
+class EntropyTerm(PairTerm):
+    """A sum with the entropy of unlabeled pairs in (7), or their term in an M-step (11).
 
     In an M-step, `frozen` is the factor of the metric whose E-step gives q, with the weight `mu`
     of the entropy; None at the start, where ``q = 0``.
     """
 
-    pairs: BlockPairs
+    pairs: Any
     mu: float
     function: PairFunction = _ENTROPY
     frozen: AnyArray | None = None
 
     def m_step(self, P: AnyArray | None) -> Self:
         """Return the term in the M-step after the metric ``P'P``."""
-        return replace(self, function=_of_m_step(self.mu, P), frozen=P)
+        return replace(self, function=LogLikelihood() if P is None else MStep(self.mu), frozen=P)
+
+
+class UnlabeledPairs(EntropyTerm):
+    """The sum over the unlabeled pairs, which are `BlockPairs`."""
 
     def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
         frozen = None if self.frozen is None else self._map(self.frozen)
         return sum_over_blocks(Z, Y, self.pairs, self.function, self.eta, frozen=frozen)
 
 
-@dataclass(frozen=True)
-class ClassPairs(PairTerm):
-    """The log-likelihood of the pairs of points whose classes are known."""
+class MarkedPairs(EntropyTerm):
+    """The log-likelihood of `ListedPairs`, less what `UnlabeledPairs` has added for them.
 
-    pairs: BlockPairs
-
-    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
-        return sum_over_blocks(Z, Y, self.pairs, LogLikelihood(), self.eta)
-
-
-@dataclass(frozen=True)
-class MarkedPairs(PairTerm):
-    """The log-likelihood of listed pairs, less what `UnlabeledPairs` has added for them.
-
-    `mu` is the weight of the unlabeled pairs, 0 if these pairs are not among them; the others are
-    as in `UnlabeledPairs`.
+    `mu` is 0 if these pairs are not among the unlabeled ones.
     """
-
-    pairs: ListedPairs
-    mu: float
-    function: PairFunction = _ENTROPY
-    frozen: AnyArray | None = None
-
-    def m_step(self, P: AnyArray | None) -> Self:
-        """Return the term in the M-step after the metric ``P'P``."""
-        return replace(self, function=_of_m_step(self.mu, P), frozen=P)
 
     def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
         terms: list[tuple[PairFunction, Any, Any]]
@@ -184,9 +166,14 @@ class MarkedPairs(PairTerm):
         return sum_over_list(Z, Y, self.pairs, *terms, eta=self.eta)
 
 
-def _of_m_step(mu: float, P: AnyArray | None) -> PairFunction:
-    """Return the term of an unlabeled pair after ``P'P``; at the start, that of ``q = 0``."""
-    return LogLikelihood() if P is None else MStep(mu)
+@dataclass(frozen=True)
+class ClassPairs(PairTerm):
+    """The log-likelihood of the pairs of points whose classes are known."""
+
+    pairs: BlockPairs
+
+    def _sum(self, Z: AnyArray, Y: AnyArray) -> tuple[Any, Any, AnyArray]:
+        return sum_over_blocks(Z, Y, self.pairs, LogLikelihood(), self.eta)
 
 
 @dataclass(frozen=True)
