@@ -154,6 +154,7 @@ BAD = {
     "dissimilar_weight": numbers(0),
     "estimator": ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     "eta": numbers(0),
+    "forest": FLAGS,
     "floor": [-0.1, 1.1, np.nan, "low", None, True, [0.5]],
     "gamma": numbers(0, optional=True),
     (ITML, "gamma"): numbers(0),

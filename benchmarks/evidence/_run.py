@@ -95,7 +95,7 @@ def read_log(path):
 
 def count_look(log, arguments):
     """Write down that the sets for judging are looked at, and what had been fixed before."""
-    commits = last_commit(*LIST), last_commit(*CHOICE)
+    commits = last_commit(LIST), last_commit(*CHOICE)
     row = (
         datetime.date.today().isoformat(),
         make_stamp(),

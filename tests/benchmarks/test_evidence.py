@@ -148,7 +148,7 @@ def test_the_order_of_list_choice_and_look_is_checked_from_git(tmp_path, monkeyp
     assert _order.check_order()[1] == []  # of this repository
     monkeypatch.setattr(_stamp, "ROOT", tmp_path)
     _stamp.git("init")
-    listed = commit(_order.LIST[0], "name")
+    listed = commit(_order.LIST, "name,sha256\na,1\n")
     chosen = commit("src/seraph/a.py", "1")
     title = "date,tree,list,choice,log,command\n"
     commit(_order.LOOKS, f"{title}1,,,,,\n2,,{listed},{chosen},,\n")
@@ -156,7 +156,7 @@ def test_the_order_of_list_choice_and_look_is_checked_from_git(tmp_path, monkeyp
     assert (len(lines), wrong) == (2, [])
     commit(_order.LOOKS, f"{title}2,,{chosen},{listed},,\n")
     assert f"{chosen} is not before {listed}" in _order.check_order()[1]
-    late = commit(_order.LIST[0], "another name")
+    late = commit(_order.LIST, "name,sha256\na,1\nb,2\n")
     later = commit("src/seraph/a.py", "2")
     commit(_order.LOOKS, f"{title}2,,{late},{chosen},,\n3,,{listed},{later},,\n")
     wrong = _order.check_order()[1]

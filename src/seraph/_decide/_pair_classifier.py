@@ -283,6 +283,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def _decision(self) -> Decision:
+        check_is_fitted(self)
         stack = Stack(self.power_, self.floor_, self.forest_share_) if self.forest_ else None
         return Decision(self.threshold_, self.slope_, self.intercept_, stack)
 
