@@ -152,14 +152,14 @@ def test_a_collection_becomes_no_table_in_memory(model, points):
 
 
 @pytest.mark.slow
-def test_workers_of_300_mb_learn_from_1_gb():
+def test_workers_of_400_mb_learn_from_1_gb():
     n, m = 1_000_000, 128
-    noise = da.random.default_rng(0).normal(size=(n, m), chunks=(20_000, m))
+    noise = da.random.default_rng(0).normal(size=(n, m), chunks=(10_000, m))
     y = np.full(n, -1)
     y[:300] = np.arange(300) % 2
-    points = noise + 3.0 * (da.arange(n, chunks=20_000) % 2)[:, np.newaxis]
+    points = noise + 3.0 * (da.arange(n, chunks=10_000) % 2)[:, np.newaxis]
     quiet = {"dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
-    with LocalCluster(**quiet, memory_limit="300MB") as cluster, Client(cluster):
+    with LocalCluster(**quiet, memory_limit="400MB") as cluster, Client(cluster):
         model = MetricClassifier(SERAPH()).fit(points, y)
         assert float(model.predict(points).mean().compute()) == pytest.approx(0.5, abs=1e-3)
         ITML().fit(points, y)

@@ -41,7 +41,7 @@ _ROWS, _LABELED = 2000, 200
 # Trees of the forest.
 _TREES = 200
 # Distances held at a time.
-_AT_ONCE = 1 << 22
+_AT_ONCE = 1 << 20
 
 
 def fit_rules(Z: Array, F: Array | None, known: Array, codes: Array, rule: str) -> dict[str, Any]:
