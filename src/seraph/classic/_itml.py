@@ -15,7 +15,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from .._marks import Marks, PairLabels
 from .._pairs import Formula, PairFunction
-from .._points import choose_rows
+from .._points import choose_rows, exact_size
 from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._comparisons import pairs_by_number
@@ -176,10 +176,13 @@ class ITML(ClassicLearner):
         else:
             bounds = _check_bounds(self.bounds)
         sums = PairSums(labels, sampled=estimate)
-        used, basis = project_to_span(moved[sums.rows])
+        # The minimum is the same in any unit of the points and bounds, and sums want d2 near 1.
+        unit = exact_size(np.sqrt(max(bounds)))
+        used, basis = project_to_span(moved[sums.rows] / unit)
+        slack_bounds = bounds[0] / unit**2, bounds[1] / unit**2
         R, n_iter = np.eye(used.shape[1]), 0
         for weight in _gammas_up_to(gamma):
-            objective = _SlackObjective(used, sums, bounds, weight)
+            objective = _SlackObjective(used, sums, slack_bounds, weight)
             tol = self.tol if weight == gamma else max(self.tol, _INTERMEDIATE_TOL)
             L, value, gap, n_steps = minimize_factor(
                 objective.value_and_half, objective.root.T @ R, self.max_iter - n_iter, tol
