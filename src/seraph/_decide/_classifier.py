@@ -175,7 +175,7 @@ class MetricClassifier(
         ndarray of shape (n_samples,)
             Classes, as in `classes_`.
         """
-        codes = self.predict_proba(X).argmax(axis=1)
+        codes: Any = self.predict_proba(X).argmax(axis=1)
         if is_chunked(codes):
             return codes.map_blocks(self.classes_.__getitem__, dtype=self.classes_.dtype)
         return np.asarray(self.classes_[codes])

@@ -179,7 +179,7 @@ def _class_blocks(Z: Array, labels: PairLabels, similar: bool) -> Iterator[Array
     """Yield the squared distances of all pairs that the classes imply, class by class."""
     rows = labels.rows_by_class
     points, start = Z[rows], 0
-    for end in np.cumsum(np.bincount(labels.codes[rows])):
+    for end in np.cumsum(np.bincount(labels.codes[rows])).tolist():
         own, later = points[start:end], points[end:]
         yield pdist(own, "sqeuclidean") if similar else cdist(own, later, "sqeuclidean").ravel()
         start = end
