@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from . import _data, _order, _report, _run
-from ._methods import METHODS
 
 DOCS = Path(__file__).parents[2] / "docs"
 LOG = DOCS / "results" / "evidence.csv"
@@ -24,7 +23,7 @@ def main(arguments=None):
     command.add_argument("--sets", nargs="+", default=["choosing"])
     command.add_argument("--samplings", type=int, default=20)
     command.add_argument("--jobs", type=int, default=2)
-    command.add_argument("--methods", nargs="+", choices=METHODS, metavar="NAME")
+    command.add_argument("--methods", nargs="+", help="such as itml mean my_module:MyLearner")
     command.add_argument("--settings", nargs="+", help="such as labels-30 pairs-100-wrong-5")
     command.add_argument("--log", type=Path, default=LOG)
     command.set_defaults(

@@ -9,8 +9,10 @@ ours are. A classifier is a similarity as well: the chance of two rows to be of 
 
 import time
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
+from inspect import signature
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -85,8 +87,8 @@ class Layer(BaseEstimator):
 class Method:
     """A learner, a mean of learners, or a classifier.
 
-    `make` makes a learner or, from a seed, a classifier; `members` are the learners of a mean.
-    `slow` methods run on the first ten samplings.
+    `make` makes a learner or, from a seed, a classifier; `members` are the methods it needs: the
+    learners of a mean. `slow` methods run on the first ten samplings.
     """
 
     title: str
@@ -140,21 +142,40 @@ CLASSIFIERS = {
     "forest": Method("random forest", lambda seed: RandomForestClassifier(200, random_state=seed)),
     "svm": Method("SVM", lambda _: SVC(C=10.0)),
     "tabpfn": Method("TabPFN 1", TabPFN, slow=True),
-    "classifier": Method("MetricClassifier"),
+    "classifier": Method("MetricClassifier", members=(*OURS["mean"].members, "mean")),
 }
 CLASSIFIERS = {
-    name: Method(one.title, one.make, classifies=True, from_pairs=False, slow=one.slow)
-    for name, one in CLASSIFIERS.items()
+    name: replace(one, classifies=True, from_pairs=False) for name, one in CLASSIFIERS.items()
 }
 METHODS = {"euclidean": Method("Euclidean / cosine", classic.Euclidean)}
 METHODS |= RIVALS | OURS | CLASSIFIERS  # a mean comes after its members
 
 
-def wanted(setting, seed, kind):
+def choose_methods(names=None):
+    """Return methods by name, each after those it needs; ``module:Class`` imports a learner."""
+    if names is None:
+        return METHODS
+    chosen = {"euclidean": METHODS["euclidean"]}
+    for name in names:
+        module, _, learner = name.partition(":")
+        if learner:
+            make = getattr(import_module(module), learner)
+            chosen[name] = Method(name, make, from_pairs="marks" in signature(make.fit).parameters)
+        elif name in METHODS:
+            chosen |= {one: METHODS[one] for one in (*METHODS[name].members, name)}
+        else:
+            raise SystemExit(
+                f"There is no method {name!r}: give one of {', '.join(METHODS)}, or your own as "
+                "module:Class."
+            )
+    return chosen
+
+
+def wanted(setting, seed, kind, methods=METHODS):
     """Return the names of the methods that run on a task."""
     return [
         name
-        for name, method in METHODS.items()
+        for name, method in methods.items()
         if (method.from_pairs or setting.startswith("labels"))
         and not (method.slow and seed >= 10)
         and not (name == "tabpfn" and kind == "embedding")
@@ -192,8 +213,7 @@ def measure(task, names, methods=METHODS):
             note = f"{type(error).__name__}: {error}"[:100]
             fitted[name] = fitted["euclidean"]
         spent = seconds.get(name, time.process_time() - start)
-        members = (*METHODS["mean"].members, "mean") if name == "classifier" else method.members
-        spent += sum(seconds.get(member, 0.0) for member in members)
+        spent += sum(seconds.get(member, 0.0) for member in method.members)
         about = {"seconds": round(spent, 3), "note": note}
         for end, judged in scores.items():
             figures = {key: round(value, 3) for key, value in judged.items()}

@@ -15,7 +15,7 @@ from joblib import Parallel, delayed, parallel_config
 from benchmarks._stamp import make_stamp
 
 from . import _data
-from ._methods import measure, wanted
+from ._methods import choose_methods, measure, wanted
 from ._order import CHOICE, LIST, last_commit
 from ._tasks import SETTINGS, UNTIDY, sample
 
@@ -25,6 +25,7 @@ LOOKS = Path(__file__).with_name("looks.csv")
 
 def run(sets, samplings, jobs, log, settings=None, methods=None):
     """Run what the log lacks, one sampling of everything before the next."""
+    choose_methods(methods)  # a wrong name ends it before any set is read
     names, missing = _data.available(_data.chosen_sets(sets))
     for name, reason in missing.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)
@@ -66,8 +67,9 @@ def work(name, setting, seed, methods=None):
     about = {"set": name, "setting": setting, "seed": seed}
     if task is None:
         return [about | {"method": "", "note": "too small"}]
-    names = methods or wanted(setting, seed, kind)
-    return [about | record for record in measure(task, names)]
+    chosen = choose_methods(methods)
+    names = wanted(setting, seed, kind, chosen)
+    return [about | record for record in measure(task, names, chosen)]
 
 
 def open_log(path):

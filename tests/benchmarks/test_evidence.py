@@ -189,6 +189,18 @@ def test_a_forest_of_pairs_and_posteriors_are_judged_as_similarities(points):
     assert records["mean"]["seconds"] >= max(records[name]["seconds"] for name in learned[:3])
 
 
+def test_chosen_methods_come_with_those_they_need_and_ones_own(points):
+    spread, itml = "benchmarks.evidence._methods:Spread", "seraph.classic:ITML"
+    chosen = _methods.choose_methods(["mean", spread, itml])
+    assert list(chosen) == ["euclidean", "seraph", "lrml", "itml", "mean", spread, itml]
+    assert _methods.wanted("pairs-100", 0, "table", chosen)[-2:] == ["mean", itml]
+    task = sample(*points, "table", "labels-10", seed=0)
+    records = {one["method"]: one for one in _methods.measure(task, chosen, chosen)}
+    assert records[itml]["auc"] == records["itml"]["auc"] != records[spread]["auc"]
+    with pytest.raises(SystemExit, match=r"no method 'itlm'.*module:Class"):
+        _methods.choose_methods(["itlm"])
+
+
 def test_a_method_that_fails_counts_as_not_learning(points):
     class Failing:
         def fit(self, X, y):
