@@ -125,7 +125,7 @@ def test_the_source_archive_makes_the_same_wheel(dist, wheel, tmp_path):
 def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
     bare("demo")
     said = capsys.readouterr().out
-    assert re.search(r"hyper +\d+\.\d", said)
+    assert re.search(r"MeanMetric +0\.9", said)
     assert "pip install 'seraph-learn[plot]'" in said
     assert list(tmp_path.iterdir()) == []
 
@@ -207,6 +207,6 @@ def test_the_wheel_alone_in_an_empty_environment_runs_the_demo(wheel, tmp_path):
     run("python", "-m", "pip", "install", "--quiet", str(wheel))
     assert "typer" not in run("python", "-m", "pip", "list")
     said = run("seraph", "demo")
-    assert re.search(r"hyper +\d+\.\d", said)
+    assert re.search(r"MeanMetric +0\.9", said)
     assert "pip install 'seraph-learn[plot]'" in said
     assert "numpy" in run("python", "-c", "import seraph; seraph.show_versions()")

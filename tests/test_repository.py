@@ -100,7 +100,18 @@ def test_pypis_page_leads_to_the_repository():
         text = re.sub(rule["pattern"], rule["replacement"], text)
     targets = re.findall(r"\]\(([^)]+)\)", text)
     assert len(targets) > 10
-    assert [one for one in targets if not one.startswith(("https://", "#"))] == []
+    assert [one for one in targets if not one.startswith("https://")] == []
+
+
+def test_the_readme_leads_to_pages_of_the_site_that_are_there():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    site = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    links = re.findall(rf"{site['Documentation']}/en/latest/(\w+).html#?([\w-]*)", text)
+    assert len(links) > 10
+    for page, anchor in links:
+        lines = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").splitlines()
+        headings = [line.lstrip("# ").lower() for line in lines if line.startswith("#")]
+        assert not anchor or anchor in [re.sub(r"\W+", "-", heading) for heading in headings]
 
 
 def test_the_conda_recipe_needs_what_the_package_needs():

@@ -336,7 +336,7 @@ def write_report(log, docs):
         "summary": summary,
         "readme": f"Gains in points on {len(results.sets)} {group}, with 95 % intervals, and how "
         "many sets get worse; bold: sure after correction. [Where it loses]"
-        f"(docs/evidence.md)\n\n{summary}",
+        f"(https://seraph-learn.readthedocs.io/en/latest/evidence.html)\n\n{summary}",
         "losses": f"{losses(results, SHOWN)}*{stamp}.*\n",
         "tally": f"{tally(results, ALONE)}\n*{stamp}.*\n",
         "classes": f"{classes_table(results)}\n*{stamp}.*\n",

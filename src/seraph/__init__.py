@@ -1,4 +1,4 @@
-"""Semi-supervised metric learning that follows scikit-learn's conventions.
+"""Semi-supervised metric learning for scikit-learn: learn a distance from a few labels.
 
 Names are loaded when they are first used, so that ``import seraph`` takes no time.
 """

@@ -15,7 +15,7 @@ def main() -> None:
         except ImportError as error:
             if sys.argv[1:] != ["demo"]:
                 sys.exit(f"seraph: {error}")
-            from ._apps.demo._digits import main as run
+            from ._apps.demo._penguins import main as run
         run()
     except KeyboardInterrupt:
         print("seraph: interrupted.", file=sys.stderr)

@@ -15,14 +15,14 @@ def demo(
     samplings: Annotated[int, typer.Option(min=1, help="Number of random samplings.")] = 10,
     picture: Annotated[Path, typer.Option(help="Write the picture here.")] = Path("demo.png"),
 ) -> None:
-    """Learn a metric for handwritten digits from 10 labels, and draw it.
+    """Learn a metric from the species of 30 penguins, and draw them before and after.
 
     Example: seraph demo --samplings 5
     """
     from ...tables._write import check_output
-    from ..demo._digits import main as run_demo
+    from ..demo._penguins import main as run_demo
 
     check_output(picture, (".png", ".svg", ".pdf", ".jpg"))
     with silenced():
-        errors = run_demo(samplings, picture)
-    result(errors=errors, picture=str(picture))
+        scores = run_demo(samplings, picture)
+    result(scores=scores, picture=str(picture))
