@@ -2,19 +2,24 @@
 
 from ._classes import read_classes
 from ._columns import as_column, plain
+from ._groups import pairs_within
 from ._labels import PairLabels, aligned_marks, effective_size
 from ._marks import Marks
 from ._rows import Rows, is_frame
 from ._sample import sample_rows, take_pairs
+from ._screens import answers_of_first, contradictory_screens
 
 __all__ = [
     "Marks",
     "PairLabels",
     "Rows",
     "aligned_marks",
+    "answers_of_first",
     "as_column",
+    "contradictory_screens",
     "effective_size",
     "is_frame",
+    "pairs_within",
     "plain",
     "read_classes",
     "sample_rows",

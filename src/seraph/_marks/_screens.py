@@ -43,21 +43,53 @@ def pairs_of_screens(rows: Rows, screens: Any, answers: ArrayLike) -> tuple[Arra
         )
     numbers = rows.numbers(screens, "screens", shape[1])
     present = find_present(rows, screens, numbers, "screens")
-    groups = _groups(answers, shape)
-    i, j = np.triu_indices(shape[1], k=1)
-    one, other = groups[:, i], groups[:, j]
-    # Two rows that are not like the first may be alike or not.
-    said = (one != UNSURE) & (other != UNSURE) & ((one >= 0) | (other >= 0))
-    said &= present[:, np.newaxis]
-    pairs = np.stack([numbers[:, i], numbers[:, j]], axis=-1)[said]
+    pairs, votes, _ = _votes(numbers[present], _groups(answers, shape)[present])
     twice = pairs[:, 0] == pairs[:, 1]
     if twice.any():
         raise ValueError(f"A screen shows row {shown(_name(rows, pairs[twice][0, 0]))} twice.")
-    votes = np.where((one == other)[said], 1, -1)
-    pairs, place = np.unique(np.sort(pairs, axis=1), axis=0, return_inverse=True)
+    pairs, place = np.unique(pairs, axis=0, return_inverse=True)
     total = np.bincount(place.ravel(), votes, minlength=len(pairs))
     kept = total != 0
     return pairs[kept], (total[kept] > 0).astype(float), int((~present).sum())
+
+
+def answers_of_first(answers: ArrayLike, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Return whether each other row of a screen is like the first, and whether that is known.
+
+    Examples
+    --------
+    >>> same, known = answers_of_first([["a", "b", "a", None]], (1, 4))
+    >>> same.tolist(), known.tolist()
+    ([[False, True, False]], [[True, True, False]])
+    """
+    groups = _groups(answers, shape)
+    first, others = groups[:, :1], groups[:, 1:]
+    return others == first, (others != UNSURE) & (first != UNSURE)
+
+
+def contradictory_screens(numbers: Array, answers: ArrayLike) -> Array:
+    """Return the screens with a pair of rows that another screen answers differently.
+
+    Examples
+    --------
+    >>> contradictory_screens(np.array([[0, 1], [2, 3], [1, 0]]), [[1], [1], [0]])
+    array([0, 2])
+    """
+    pairs, votes, screen = _votes(numbers, _groups(answers, numbers.shape))
+    _, place = np.unique(pairs, axis=0, return_inverse=True)
+    count = np.bincount(place.ravel())
+    total = np.bincount(place.ravel(), votes, minlength=len(count))
+    return np.unique(screen[(np.abs(total) < count)[place.ravel()]])
+
+
+def _votes(numbers: Array, groups: Array) -> tuple[Array, Array, Array]:
+    """Return the answered pairs, 1 or -1 for alike or not, and the screen of each."""
+    i, j = np.triu_indices(numbers.shape[1], k=1)
+    one, other = groups[:, i], groups[:, j]
+    # Two rows that are not like the first may be alike or not.
+    said = (one != UNSURE) & (other != UNSURE) & ((one >= 0) | (other >= 0))
+    pairs = np.sort(np.stack([numbers[:, i], numbers[:, j]], axis=-1)[said], axis=1)
+    return pairs, np.where((one == other)[said], 1, -1), np.nonzero(said)[0]
 
 
 def _groups(answers: ArrayLike, shape: tuple[int, ...]) -> Array:

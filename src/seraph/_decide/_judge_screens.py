@@ -1,0 +1,316 @@
+"""Judge a learned distance by the screens it learned from: no answer is spent on a test."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import t as student
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+from sklearn.metrics.pairwise import paired_distances
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_array
+
+from .._marks import Marks, Rows, answers_of_first, contradictory_screens, pairs_within
+from .._utils._public import publish
+from .._utils._typing import Array, Interval
+from ._models import check_learner, fit_model, from_device, or_default, transformed
+from ._pair_classifier import PairClassifier
+from ._screen_auc import ScreenAUC, intervals
+
+_FOLDS = 5
+# Rows that are on no screen, for each fit to learn from.
+_UNLABELED = 400
+# Screens, and answers of each kind, that a judgment needs.
+_FEWEST, _FEWEST_OF_KIND = 5, 3
+# Rows whose pairs stand for all, and about how many of their pairs.
+_ROWS, _PAIRS = 2000, 10_000
+# Two distances are about as good if their AUCs differ by no more, with 95 % confidence.
+_CLOSE = 0.1
+# An answer that the other screens give a smaller chance is doubtful.
+_DOUBTFUL = 0.05
+
+
+@dataclass(frozen=True)
+class ScreenJudgment:
+    """What screens say about a learned distance: see `judge_screens`.
+
+    Attributes
+    ----------
+    learned, before, difference : tuple of float
+        AUC of the learned distance, AUC of the distance before learning, and how much larger the
+        first is: (value, low, high), with a 95 % interval.
+    verdict : str
+        "better" or "worse" than before learning, if the interval of the difference excludes 0;
+        "about as good", if it is within 0.1 of 0; or "open".
+    more : int or None
+        About how many more screens could settle an open verdict; None if no number of screens
+        of these rows could. 0 if it is settled.
+    likelihood : ndarray of shape (n_screens, size - 1)
+        The chance that the other screens give to each answer about the first row; NaN where the
+        person was unsure.
+    doubtful : ndarray of int
+        Numbers of the screens to look at again, the most doubtful first: those with an answer
+        of a likelihood below 0.05, or a pair that another screen answers differently.
+    """
+
+    learned: Interval
+    before: Interval
+    difference: Interval
+    verdict: str
+    more: int | None
+    likelihood: Array
+    doubtful: Array
+
+
+def judge_screens(
+    model: Any, X: Any, screens: Any, answers: ArrayLike, chances: ArrayLike
+) -> ScreenJudgment:
+    """Judge the distance that a model learns from screens, by the same screens.
+
+    The model is fitted to four fifths of the screens, without the rows of the rest, which judge
+    it; so each screen is judged by a fit that has not seen its rows. The AUC is the probability
+    that a random similar pair of rows like these is nearer than a random dissimilar one.
+
+    Parameters
+    ----------
+    model : estimator
+        A learner of a metric, a pipeline that ends in one, or a :class:`seraph.PairClassifier`.
+        It is cloned. Before learning, there is the Euclidean distance of what the learner sees.
+    X : array-like of shape (n_samples, n_features)
+        The table that the screens are from.
+    screens : array-like of shape (n_screens, size)
+        Rows of each screen, as :func:`seraph.query_screens` returned them.
+    answers : array-like of shape (n_screens, size) or (n_screens, size - 1)
+        As for :meth:`seraph.Marks.from_screens`.
+    chances : array-like of shape (n_screens, size - 1)
+        As :func:`seraph.query_screens` returned them.
+
+    Returns
+    -------
+    ScreenJudgment
+        The AUCs with 95 % intervals, a verdict, and the answers that contradict the others.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from seraph import judge_screens, query_screens
+    >>> from seraph.classic import GMML
+    >>> X, species = load_iris(return_X_y=True)
+    >>> rows, chances = query_screens(None, X, n=20, random_state=0)
+    >>> judgment = judge_screens(GMML(), X, rows, species[rows], chances)
+    >>> auc, low, high = judgment.learned
+    >>> bool(0.8 < low < auc < high)
+    True
+    """
+    model, X = or_default(model), from_device(X)
+    if not isinstance(model, PairClassifier):
+        check_learner(model)
+    rows = Rows.of(X).require(screens, "screens", np.shape(screens)[-1])
+    same, known = answers_of_first(answers, rows.shape)
+    chances = _check_chances(chances, same.shape)
+    _check_enough(same, known)
+    n = _num_samples(X)
+    # The rows of the screens and of pairs that stand for all are enough of the table.
+    pairs = _sample_pairs(n)
+    used, places = np.unique(np.concatenate([rows.ravel(), pairs.ravel()]), return_inverse=True)
+    X = X if len(used) == n else _safe_indexing(X, used)
+    shown, pairs = places[: rows.size].reshape(rows.shape), places[rows.size :].reshape(-1, 2)
+    ranks, everywhere = _held_out_ranks(model, X, shown, np.asarray(answers), pairs)
+    judge = ScreenAUC(same, known, chances, ranks, pairs, everywhere)
+    found = judge.estimate(np.arange(len(rows)))
+    without, likelihood = judge.leave_out(found)
+    by_screens, by_rows = judge.variances(found, without, n)
+    learned, before, difference = intervals(found, by_screens + by_rows, len(without))
+    least = np.fmin.reduce(likelihood, axis=1, initial=1.0)
+    least[contradictory_screens(rows, answers)] = 0.0
+    order = np.argsort(least, kind="stable")
+    return ScreenJudgment(
+        learned,
+        before,
+        difference,
+        _verdict(difference),
+        _more(difference, by_screens[2], by_rows[2], len(without)),
+        likelihood,
+        order[least[order] < _DOUBTFUL],
+    )
+
+
+def rank_screens(model: Any, X: Any, screens: Any) -> Array:
+    """Return the rank of the distance of each screen's first row to the others, among all pairs.
+
+    Call it when a screen is chosen, with the model so far: no answer to it was learned from, so
+    that :func:`seraph.track_screens` can tell from these ranks how the distance improves.
+
+    Parameters
+    ----------
+    model : fitted estimator or None
+        A learner, a pipeline that ends in one, or a :class:`seraph.PairClassifier`. None for the
+        Euclidean distance of X.
+    X : array-like of shape (n_samples, n_features)
+        Points.
+    screens : array-like of shape (n_screens, size)
+        Rows of each screen, by name or number.
+
+    Returns
+    -------
+    ndarray of shape (n_screens, size - 1)
+        The share of all pairs that are nearer, from 0 to 1; a sample stands for all.
+
+    Examples
+    --------
+    >>> from seraph import rank_screens
+    >>> rank_screens(None, [[0.0], [1.0], [5.0], [9.0]], [[0, 1, 3]]).round(2)
+    array([[0.08, 0.92]])
+    """
+    X = from_device(X)
+    rows = Rows.of(X).require(screens, "screens", np.shape(screens)[-1])
+    return _ranks(model, X, rows, _sample_pairs(_num_samples(X)))[0]
+
+
+def track_screens(
+    ranks: ArrayLike, answers: ArrayLike, chances: ArrayLike, *, window: int = 20
+) -> Array:
+    """Return how the AUC of a distance developed from screen to screen, while it was learned.
+
+    Parameters
+    ----------
+    ranks : array-like of shape (n_screens, size - 1)
+        Of each screen, by the model before it learned from it: see :func:`seraph.rank_screens`.
+    answers, chances
+        As for :func:`seraph.judge_screens`.
+    window : int, default=20
+        Each AUC is that of so many screens, or of fewer at the start.
+
+    Returns
+    -------
+    ndarray of shape (n_screens,)
+        The AUC over the window that ends with each screen; NaN until there are answers of both
+        kinds.
+
+    Examples
+    --------
+    >>> from seraph import track_screens
+    >>> track_screens([[0.1, 0.7], [0.2, 0.1]], [[1, 0], [1, 0]], [[0.5, 0.5], [0.5, 0.5]])
+    array([1.  , 0.75])
+    """
+    table = np.asarray(check_array(ranks))
+    same, known = answers_of_first(answers, (len(table), table.shape[1] + 1))
+    weights = np.where(known, 1.0 / _check_chances(chances, table.shape), 0.0)
+    curve = np.full(len(table), np.nan)
+    for end in range(1, len(table) + 1):
+        part = slice(max(0, end - window), end)
+        told = known[part]
+        if len(set(same[part][told].tolist())) == 2:
+            curve[end - 1] = roc_auc_score(
+                same[part][told], -table[part][told], sample_weight=weights[part][told]
+            )
+    return curve
+
+
+def _check_chances(chances: ArrayLike, shape: tuple[int, ...]) -> Array:
+    table = np.asarray(check_array(chances))
+    if table.shape != shape or not ((table > 0.0) & (table <= 1.0)).all():
+        raise ValueError(
+            f"chances must be above 0, at most 1, and of shape {shape}, as query_screens returned "
+            f"them; got {table.shape}, from {table.min():g} to {table.max():g}."
+        )
+    return table
+
+
+def _check_enough(same: Array, known: Array) -> None:
+    n_same, n_known = int((same & known).sum()), int(known.sum())
+    n_screens = int(known.any(axis=1).sum())
+    if n_screens < _FEWEST or min(n_same, n_known - n_same) < _FEWEST_OF_KIND:
+        raise ValueError(
+            f"A judgment needs at least {_FEWEST} answered screens, with {_FEWEST_OF_KIND} rows "
+            f"like the first ones and as many that are not; got {n_screens} screens, with "
+            f"{n_same} and {n_known - n_same}. Answer more screens."
+        )
+
+
+def _sample_pairs(n: int) -> Array:
+    """Return pairs that stand for all pairs of n rows; each of their rows is in as many."""
+    sample = np.random.default_rng(0).permutation(n)[:_ROWS]
+    return sample[pairs_within(np.zeros(len(sample), dtype=np.intp), -(-_PAIRS // len(sample)))]
+
+
+def _held_out_ranks(
+    model: Any, X: Any, rows: Array, answers: Array, pairs: Array
+) -> tuple[Array, Array]:
+    """Return ranks of screens and of `pairs`, learned without the screens' rows and before.
+
+    They have the shapes (n_screens, size - 1, 2) and (folds, pairs, 2).
+    """
+    points = _unlearned(model.estimator if isinstance(model, PairClassifier) else model, X)
+    before, before_all = _ranks(None, points, rows, pairs)
+    ranks = np.stack([before, before], axis=-1)
+    everywhere = np.tile(np.stack([before_all, before_all], axis=-1), (_FOLDS, 1, 1))
+    others = np.setdiff1d(np.arange(_num_samples(X)), rows)
+    some = np.random.default_rng(0).permutation(others)[:_UNLABELED]
+    for fold in range(_FOLDS):
+        own = np.arange(len(rows)) % _FOLDS == fold
+        left = np.setdiff1d(np.append(rows, some), rows[own])
+        marks = Marks.from_screens(rows[~own], answers[~own], rows=_num_samples(X))[left]
+        if 0 < marks.similar.sum() < len(marks.pairs):  # else nothing is learned
+            fitted = _fit(model, _safe_indexing(X, left), marks)
+            ranks[own, :, 0], everywhere[fold, :, 0] = _ranks(fitted, X, rows[own], pairs)
+    return ranks, everywhere
+
+
+def _fit(model: Any, X: Any, marks: Marks) -> Any:
+    if isinstance(model, PairClassifier):
+        try:
+            return clone(model).fit(X, marks=marks)
+        except ValueError:  # too few pairs for a decision can do for a distance
+            model = or_default(model.estimator)
+    return fit_model(clone(model), X, None, marks)
+
+
+def _unlearned(model: Any, X: Any) -> Any:
+    """Return rows as the learner at the end of a pipeline sees them."""
+    model = or_default(model)
+    while isinstance(model, Pipeline):
+        steps, model = model[:-1], model.steps[-1][1]
+        X = clone(steps).fit_transform(X) if len(steps) else X
+    return X
+
+
+def _ranks(model: Any, X: Any, rows: Array, pairs: Array) -> tuple[Array, Array]:
+    """Return the ranks of each screen's first row with the others among `pairs`, and of those."""
+    firsts = np.repeat(rows[:, :1], rows.shape[1] - 1, axis=1)
+    both = np.concatenate([pairs, np.column_stack([firsts.ravel(), rows[:, 1:].ravel()])])
+    if isinstance(model, PairClassifier):
+        d = model.pair_distance(Rows.of(X).name_rows(both), X)
+    else:
+        Z = check_array(X, accept_sparse="csr") if model is None else transformed(model, X)
+        d = paired_distances(Z[both[:, 0]], Z[both[:, 1]])
+    ordered = np.sort(d[: len(pairs)])
+    nearer, at_most = (np.searchsorted(ordered, d, side) for side in ("left", "right"))
+    ranks = 0.5 * (nearer + at_most) / len(ordered)
+    return ranks[len(pairs) :].reshape(firsts.shape), ranks[: len(pairs)]
+
+
+def _verdict(difference: Interval) -> str:
+    _, low, high = difference
+    if low > 0.0:
+        return "better"
+    if high < 0.0:
+        return "worse"
+    return "about as good" if max(-low, high) <= _CLOSE else "open"
+
+
+def _more(difference: Interval, by_screens: float, by_rows: float, n: int) -> int | None:
+    """Return how many screens more could settle it; None if the rows are too few for that."""
+    if _verdict(difference) != "open":
+        return 0
+    d = abs(difference[0])
+    room = (max(d, _CLOSE - d) / student.ppf(0.975, n - 2)) ** 2 - by_rows
+    return max(1, int(np.ceil(by_screens / room * n)) - n) if room > 0.0 else None
+
+
+publish(globals(), "seraph", ["ScreenJudgment", "judge_screens", "rank_screens", "track_screens"])
