@@ -3,6 +3,8 @@
 Tables and embeddings are never averaged together.
 """
 
+from itertools import zip_longest
+
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -12,7 +14,6 @@ from . import _data
 from ._methods import CLASSIFIERS, METHODS, OURS, RIVALS
 from ._packages import PACKAGES
 from ._results import (
-    CLASS_CASES,
     KINDS,
     LEARNED,
     MEASURES,
@@ -20,16 +21,19 @@ from ._results import (
     Results,
     flip_p_value,
     interval,
-    kind_of,
     spell,
     spell_case,
 )
 from ._run import LOOKS, read_log
-from ._tasks import JUDGED, SEEN, SETTINGS
+from ._tasks import JUDGED, NEW_CLASSES, SEEN
 
-ALT = "What MeanMetric gains in pair AUC, on every set"
-SHOWN = ("mean", "seraph", "itml", "gmml", "self", "lrml", "rfd")  # on the page, of the losses
 ALONE = [name for name in RIVALS if "+" not in name]
+SHOWN = ("mean", "seraph", *ALONE)  # of the losses
+# Rows of a picture: the methods that MeanMetric is compared with.
+DRAWN = {"euclidean": "not learning"} | {
+    name: METHODS[name].title.replace("LabelSpreading, then", "spread,").partition(", C")[0]
+    for name in ("seraph", *ALONE, *CLASSIFIERS)
+}
 
 
 # Tables
@@ -59,7 +63,7 @@ def cell(results, *key):
 def short_table(results):
     """Return what MeanMetric gains over not learning and over the best rival, a row a setting."""
     rows = []
-    for setting, kind in dict.fromkeys(case[:2] for case in results.cases):
+    for setting, kind in results.places:
         cases = [(setting, kind, measure) for measure in MEASURES]
         plain = [cell(results, *case, "mean", "euclidean") for case in cases]
         rival = [cell(results, *case, "mean", results.best_rival(*case)) for case in cases]
@@ -94,28 +98,55 @@ def count_sure(results, keys):
     return counts
 
 
-def losing_cases(results):
-    """Return in which cases MeanMetric and SERAPH are behind, and in how many they are ahead."""
-    lines = []
-    for method in LEARNED:
-        for title, other in (("not learning", "euclidean"), ("the best rival", None)):
-            keys = [(*c, method, other or results.best_rival(*c)) for c in results.cases]
-            behind = [key for key in keys if results.compare(*key)["mean"] < 0]
-            sure = [key for key in behind if results.sure(*key)]
-            listed = "; ".join(
-                f"{spell_case(*key[:3])} ({results.compare(*key)['mean']:+.1f})" for key in sure
-            )
-            won = " and ".join(
-                f"{count_sure(results, [key for key in keys if key[1] == kind])[0]} on {kind}"
-                for kind in KINDS
-            )
-            lines.append(
-                f"- **{METHODS[method].title}** against {title}: surely behind in "
-                f"{count_sure(results, keys)[1]} of {len(keys)} cases"
-                f"{f' ({listed})' if listed else ''}, behind on average in "
-                f"{len(behind) - len(sure)} more; surely ahead in {won}.\n"
-            )
-    return "".join(lines)
+def headline(results):
+    """Return three sentences: against not learning, against learners, and of SERAPH alone."""
+
+    def compared(kind, measure, *pair):
+        places = [place for place in results.places if place[1] == kind]
+        found = {place: results.compare(*place, measure, *pair) for place in places}
+        return {place: one for place, one in found.items() if one}
+
+    def span(found):
+        means = [one["mean"] for one in found.values()]
+        return f"{min(means):+.1f} to {max(means):+.1f}"
+
+    def gain(kind, measure, *pair):
+        found = compared(kind, measure, *pair)
+        worse, sets = (sum(one[key] for one in found.values()) for key in ("worse", "sets"))
+        return f"{span(found)} on {kind} (worse in {worse} of {sets} cases)"
+
+    def counts(rival):
+        keys = [(*case, "mean", rival or results.best_rival(*case)) for case in results.cases]
+        ahead, behind = count_sure(results, keys)
+        return f"surely ahead in {ahead} and surely behind in {behind} of {len(keys)} comparisons"
+
+    kinds = list(dict.fromkeys(kind for _, kind in results.places))
+    seconds = [f"{results.seconds['tables', name]:.2f} s" for name in ("itml", "mean")]
+    gmml = compared("embeddings", "auc", "mean", "gmml")
+    (setting, kind), _ = max(gmml.items(), key=lambda item: item[1]["mean"])
+    gains = results.gains(setting, kind, "mean", "gmml", "auc")
+    means = {name: values.mean() for name, values in gains.items()}
+    first = max(means, key=means.__getitem__)
+    keys = [(*case, "seraph", "seraph-mu0") for case in results.cases]
+    entropy = "; ".join(
+        f"{show(one, results.sure(*key))} {MEASURES[key[2]]}, {spell(key[0])}, {key[1]}"
+        for key in keys
+        if (one := results.compare(*key)) and one["p"] < 0.05
+    )
+    plain, lost = (
+        ", ".join(gain(kind, measure, name, "euclidean") for kind in kinds)
+        for measure, name in (("auc", "mean"), ("error", "seraph"))
+    )
+    return (
+        f"- **MeanMetric against not learning**: pair AUC {plain}; {counts('euclidean')}.\n"
+        f"- **MeanMetric against other learners**: {counts(None)} with the best rival. On tables, "
+        f"pair AUC {span(compared('tables', 'auc', 'mean', 'itml'))} against ITML, which takes "
+        f"{seconds[0]} and MeanMetric {seconds[1]}. On embeddings, {span(gmml)} against GMML; "
+        f"with {spell(setting)}, {means[first] / sum(means.values()):.0%} of that comes from one "
+        f"set of {len(means)}, {first}.\n"
+        f"- **SERAPH alone** may lose neighbors: 1-NN error {lost}. Where its entropy "
+        f"matters (p < 0.05 before correction): {entropy}.\n"
+    )
 
 
 COMPARISON = ["", "mean [95 %]", "t: p", "corrected", "flips: p", "sets worse (surely)"]
@@ -171,15 +202,17 @@ def losses(results, methods=(*OURS, *RIVALS)):
     A case is a set with 20 or with 100 labels, or a set with 100 pairs.
     """
     text = ""
-    columns = [(what, measure) for what in ("labels", "pairs") for measure in MEASURES]
-    for kind in KINDS:
+    for kind in dict.fromkeys(kind for _, kind in results.places):
+        settings = [setting for setting, one in results.places if one == kind]
+        whats = dict.fromkeys(setting.partition("-")[0] for setting in settings)
+        columns = [(what, measure) for what in whats for measure in MEASURES]
         rows = []
         for method in methods:
             row = [METHODS[method].title]
             for what, measure in columns:
                 means = [
                     values.mean()
-                    for setting in SETTINGS
+                    for setting in settings
                     if setting.startswith(what)
                     for values in results.gains(
                         setting, kind, method, "euclidean", measure
@@ -194,15 +227,16 @@ def losses(results, methods=(*OURS, *RIVALS)):
 
 def classes_table(results):
     """Return what MetricClassifier gains in error, a row for each other classifier."""
+    places = [place for place in results.places if "labels" in place[0]]
     rows = [
         [
             METHODS[other].title,
-            *(cell(results, *case, "error", "classifier", other) for case in CLASS_CASES),
+            *(cell(results, *place, "error", "classifier", other) for place in places),
         ]
         for other in ("euclidean", *CLASSIFIERS)
         if other != "classifier"
     ]
-    return table(["", *(f"{spell(setting)}, {kind}" for setting, kind in CLASS_CASES)], rows)
+    return table(["", *(f"{spell(setting)}, {kind}" for setting, kind in places)], rows)
 
 
 def set_tables(results, stamp):
@@ -230,12 +264,12 @@ def set_tables(results, stamp):
 
 def about_methods(results):
     """Return the median CPU seconds of a fit, and how often a method failed."""
-    rows = []
+    rows, kinds = [], dict.fromkeys(kind for _, kind in results.places)
     for name, method in METHODS.items():
         failures = sum(count for key, count in results.notes.items() if key[2] == name)
-        seconds = [results.seconds.get((kind, name)) for kind in KINDS]
+        seconds = [results.seconds.get((kind, name)) for kind in kinds]
         rows.append([method.title, *("" if s is None else f"{s:.2f}" for s in seconds), failures])
-    return table(["", "seconds, tables", "seconds, embeddings", "failures"], rows)
+    return table(["", *(f"seconds, {kind}" for kind in kinds), "failures"], rows)
 
 
 def about_sets(results):
@@ -250,70 +284,88 @@ def about_sets(results):
     return table(["set", "source", "license", "rows", "settings"], rows)
 
 
+def gain(results, setting, kind, measure, method):
+    """Write a gain over not learning, without a test; nothing if the log lacks it."""
+    plain = "euclidean/new" if method.endswith("/new") else "euclidean"
+    one = results.compare(setting, kind, measure, method, plain)
+    return f"{show(one, False)}, {one['worse']}/{one['sets']}" if one else ""
+
+
+def new_classes_table(results):
+    """Return gains on the classes with marked pairs, and on those without; "" if not run."""
+    rows = []
+    for kind in dict.fromkeys(KINDS.values()):
+        for method in ("mean", "seraph", "itml", "gmml", "layer"):
+            keys = [(m, method + end) for m in ("auc", "map") for end in ("", "/new")]
+            cells = [gain(results, NEW_CLASSES, kind, *key) for key in keys]
+            if any(cells):
+                rows.append([f"{METHODS[method].title}, {kind}", *cells])
+    ends = [f"{MEASURES[m]}, {of}" for m in ("auc", "map") for of in ("marked classes", "others")]
+    return table(["", *ends], rows) if rows else ""
+
+
 def curves(log):
     """Return the gain over not learning of every method and setting of a log, with intervals."""
     stamp, rows = read_log(log)
     results, text = Results(rows), ""
     settings = list(dict.fromkeys(setting for _, setting, _ in results.values))
     methods = list(dict.fromkeys(method for *_, method in results.values))
-    for kind in KINDS:
+    for kind in dict.fromkeys(KINDS.values()):
         for measure, title in MEASURES.items():
-            body = []
-            for method in methods:
-                plain = "euclidean/new" if method.endswith("/new") else "euclidean"
-                found = [results.compare(s, kind, measure, method, plain) for s in settings]
-                cells = [
-                    f"{show(one, False)}, {one['worse']}/{one['sets']}" if one else ""
-                    for one in found
-                ]
-                if any(cells):
-                    body.append([method, *cells])
+            body = [[m, *(gain(results, s, kind, measure, m) for s in settings)] for m in methods]
+            body = [row for row in body if any(row[1:])]
             if body:
-                text += table([f"{kind}, {title}", *settings], body) + "\n"
+                text += table([f"{kind}, {title}", *map(spell, settings)], body) + "\n"
     return f"{text}*{stamp}.*"
 
 
 # The picture
 
 
-def draw_gains(results, stamp, path):
-    """Draw what MeanMetric gains in pair AUC on every set, in each setting."""
-    names = [name for kind in KINDS for name in results.sets if kind_of(name) == kind]
-    figure = Figure(figsize=(11, 1.5 + 0.22 * len(names)), layout="constrained")
-    panels = figure.subplots(1, len(SETTINGS), sharex=True, squeeze=False)[0]
-    for panel, setting in zip(panels, SETTINGS, strict=True):
-        place, ticks = 0, []
-        for kind in reversed(KINDS):
-            plain = results.gains(setting, kind, "mean", "euclidean", "auc")
-            best = results.best_rival(setting, kind, "auc")
-            rival = results.gains(setting, kind, "mean", best, "auc") if best else {}
-            for name in sorted(plain, key=lambda name: plain[name].mean()):
-                for gains, color, shift in ((plain, "C0", 0.12), (rival, "C1", -0.12)):
-                    mean, ends = gains[name].mean(), interval(gains[name])
-                    panel.plot(ends, [place + shift] * 2, color=color, linewidth=1)
-                    panel.plot(mean, place + shift, "o", color=color, markersize=4)
-                ticks.append(name)
-                place += 1
-            place += 1
-            ticks.append("")
-        panel.set_yticks(range(len(ticks)), ticks, fontsize=7)
-        panel.axvline(0, color="0.6", linewidth=0.8)
-        panel.set_title(spell(setting), fontsize=10)
-    figure.supxlabel("points of pair AUC; lines are 95 % intervals over samplings", fontsize=9)
-    figure.suptitle(
-        "What MeanMetric gains over not learning (blue) and over the best rival (orange)\n"
-        + stamp,
-        fontsize=9,
+def draw_forests(results, measure, stamp, path):
+    """Draw MeanMetric less each rival: a panel a setting, a row a rival, a dot a set."""
+    rows = -(-len(results.places) // 2)
+    figure = Figure(figsize=(9, 0.8 + 2.5 * rows), layout="constrained")
+    panels = figure.subplots(rows, 2, squeeze=False).flat
+    for panel, place in zip_longest(panels, results.places):
+        if place is None:
+            panel.axis("off")
+        else:
+            draw_forest(results, (*place, measure), panel)
+    figure.supxlabel(
+        f"MeanMetric less the rival in {MEASURES[measure]}, in points; right of 0 MeanMetric is "
+        f"better.\nDots: sets. Lines: 95 % interval of the mean, green or red if sure.\n{stamp}",
+        fontsize=8,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110, metadata={"Software": None})
+
+
+def draw_forest(results, case, panel):
+    """Draw a panel: the rivals of a case; sets far out are at the edge."""
+    keys = {name: (*case, "mean", name) for name in DRAWN}
+    found = {name: results.compare(*key) for name, key in keys.items() if results.compare(*key)}
+    low, high = np.quantile(np.hstack([one["means"] for one in found.values()]), [0.02, 0.98])
+    low, high = min(low, -0.2 * high), max(high, -0.2 * low)
+    for place, (name, one) in enumerate(found.items()):
+        color = ("0.25", "C2", "C3")[results.sure(*keys[name])]
+        shifts = 0.5 * np.random.default_rng(0).uniform(-0.5, 0.5, one["sets"])
+        panel.plot(one["means"].clip(low, high), place + shifts, ".", color="C0", alpha=0.4)
+        panel.plot(one["ends"], [place] * 2, color=color, linewidth=1.5)
+        panel.plot(one["mean"], place, "D", color=color, markersize=4)
+    panel.set_yticks(range(len(found)), [DRAWN[name] for name in found], fontsize=7)
+    panel.tick_params(axis="x", labelsize=7)
+    panel.invert_yaxis()
+    panel.set_xlim(low, high)
+    panel.axvline(0, color="0.6", linewidth=0.8)
+    panel.set_title(f"{spell(case[0])}, {case[1]}", fontsize=9)
 
 
 # Pages
 
 
 def write_report(log, docs):
-    """Write ``results/evidence.md``, the picture, and the blocks of ``evidence.md``."""
+    """Write ``results/evidence.md``, the pictures, and the blocks of ``evidence.md``."""
     stamp, rows = read_log(log)
     results = Results(rows)
     if not results.values:
@@ -327,35 +379,38 @@ def write_report(log, docs):
         f"A learner sees at most {SEEN:,} rows, and at most {JUDGED} others judge it. "
         f"Looks at sets for judging so far: {len(looks.splitlines()) - 1}. *{stamp}.*\n"
     )
+    sections = {
+        "What to remember": headline(results),
+        "Gains": page_table(results),
+        "Sets that get worse": losses(results),
+        "Sure gains and losses": tally(results),
+        "From classes: MetricClassifier": classes_table(results),
+        "Methods": about_methods(results),
+        "All comparisons": all_comparisons(results, stamp),
+        "Every set": set_tables(results, stamp),
+        "Sets": about_sets(results),
+    }
+    text = "".join(f"\n## {title}\n\n{part}\n*{stamp}.*\n" for title, part in sections.items())
+    path = docs / "results" / "evidence.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"# Evidence: all tables\n\n{about}{text}", encoding="utf-8")
     summary = f"{short_table(results)}\n*{samplings} samplings; {stamp}.*\n"
     blocks = {
         "about": about,
-        "behind": f"{losing_cases(results)}\n*{stamp}.*\n",
-        "gains": f"{page_table(results)}\n*{stamp}.*\n",
-        "picture": f"![{ALT}](images/evidence.png)\n\n*{stamp}.*\n",
+        "headline": f"{headline(results)}\n*{stamp}.*\n",
         "summary": summary,
         "readme": f"Gains in points on {len(results.sets)} {group}, with 95 % intervals, and how "
         "many sets get worse; bold: sure after correction. [Where it loses]"
         f"(https://seraph-learn.readthedocs.io/en/latest/evidence.html)\n\n{summary}",
         "losses": f"{losses(results, SHOWN)}*{stamp}.*\n",
-        "tally": f"{tally(results, ALONE)}\n*{stamp}.*\n",
         "classes": f"{classes_table(results)}\n*{stamp}.*\n",
     }
-    sections = {
-        "Gains": blocks["gains"],
-        "Sets that get worse": f"{losses(results)}*{stamp}.*\n",
-        "Sure gains and losses": f"{tally(results)}\n*{stamp}.*\n",
-        "From classes: MetricClassifier": f"{classes_table(results)}\n*{stamp}.*\n",
-        "All comparisons": all_comparisons(results, stamp),
-        "Every set": set_tables(results, stamp),
-        "Methods": f"{about_methods(results)}\n*{stamp}.*\n",
-        "Sets": about_sets(results),
-    }
-    text = "".join(f"\n## {title}\n\n{section}" for title, section in sections.items())
-    path = docs / "results" / "evidence.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"# Evidence: all tables\n\n{about}{text}", encoding="utf-8")
-    draw_gains(results, stamp, docs / "images" / "evidence.png")
-    pages = (docs / "evidence.md", docs.parent / "README.md", docs.parent / "paper" / "paper.md")
-    for page in pages:
+    if new := new_classes_table(results):
+        blocks["new"] = f"{new}\n*{len(results.sets)} {group}; {samplings} samplings; {stamp}.*\n"
+    for measure, title in MEASURES.items():
+        name = f"evidence-{measure}.png"
+        draw_forests(results, measure, stamp, docs / "images" / name)
+        alt = f"MeanMetric against each rival in {title}, on every set"
+        blocks[measure] = f"![{alt}](images/{name})\n\n*{stamp}.*\n"
+    for page in (docs / "evidence.md", docs.parent / "README.md", docs.parent / "paper/paper.md"):
         fill(page, "evidence", blocks)

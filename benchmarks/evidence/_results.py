@@ -3,7 +3,7 @@
 A *gain* is a paired difference on the same samplings, in points, positive where the first method
 is better (of errors: lower). Its interval is Student's, on one set over the samplings, over sets
 of the means of the sets. A difference over sets is *sure* if p < 0.05 in the t test after Holm's
-correction for the cases of its comparison, 18 as a rule.
+correction for the cases of its comparison, 18 to 21 as a rule.
 
 The t test is honest for seven sets of unequal spread, where percentiles of resampled sets are not
 (`tests/benchmarks/test_evidence.py` simulates both). Flipping signs, which needs no normal
@@ -19,12 +19,18 @@ from scipy.stats import t as student
 
 from . import _data
 from ._methods import RIVALS
-from ._tasks import SETTINGS
+from ._tasks import SETTINGS, UNTIDY
 
 MEASURES = {"auc": "pair AUC", "map": "MAP@R", "error": "1-NN error"}
-KINDS = ("tables", "embeddings")
+KINDS = {
+    "table": "tables",
+    "pixels": "tables",
+    "embedding": "embeddings",
+    "untidy": "untidy tables",
+}
+PLACES = [(setting, kind) for setting in SETTINGS for kind in ("tables", "embeddings")]
+PLACES += [(setting, "untidy tables") for setting in UNTIDY]
 LEARNED = ("mean", "seraph")  # what the page is about
-CLASS_CASES = [(setting, kind) for setting in SETTINGS[:2] for kind in KINDS]
 PAIRED = {  # comparisons within our own methods
     "the entropy: SERAPH - SERAPH with mu = 0": ("seraph", "seraph-mu0"),
     "MeanMetric - SERAPH": ("mean", "seraph"),
@@ -81,18 +87,23 @@ class Results:
     def cases(self):
         """The settings, kinds and measures that the log has."""
         return [
-            (setting, kind, measure)
-            for setting in SETTINGS
-            for kind in KINDS
+            (*place, measure)
+            for place in PLACES
             for measure in MEASURES
-            if self.gains(setting, kind, "mean", "euclidean", measure)
+            if self.gains(*place, "mean", "euclidean", measure)
         ]
+
+    @property
+    def places(self):
+        """The settings and kinds that the log has."""
+        return list(dict.fromkeys(case[:2] for case in self.cases))
 
     def corrected(self, first, second):
         """Return the p-values of a comparison in its cases, corrected for their number."""
         if (first, second) not in self._corrected:
-            errors = [(*case, "error") for case in CLASS_CASES]
-            cases = errors if first == "classifier" else self.cases
+            cases = self.cases
+            if first == "classifier":  # judged by errors, from labels
+                cases = [case for case in cases if "labels" in case[0] and case[2] == "error"]
             compared = {case: self.compare(*case, first, second) for case in cases}
             self._corrected[first, second] = holm({c: f["p"] for c, f in compared.items() if f})
         return self._corrected[first, second]
@@ -124,13 +135,13 @@ class Results:
 
 def kind_of(name):
     """Return the group of a set."""
-    return "embeddings" if _data.SETS[name]["kind"] == "embedding" else "tables"
+    return KINDS[_data.SETS[name]["kind"]]
 
 
 def spell(setting):
-    """Write a setting: ``labels-20`` as "20 labels"."""
-    what, count = setting.split("-")
-    return f"{count} {what}"
+    """Write a setting: ``labels-20`` as "20 labels", and a change behind it as it is."""
+    what, count, *change = setting.split("-")
+    return " ".join([count, what, *change])
 
 
 def spell_case(setting, kind, measure):

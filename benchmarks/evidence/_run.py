@@ -17,7 +17,7 @@ from benchmarks._stamp import make_stamp
 from . import _data
 from ._methods import choose_methods, measure, wanted
 from ._order import CHOICE, LIST, last_commit
-from ._tasks import SETTINGS, UNTIDY, sample
+from ._tasks import NEW_CLASSES, SETTINGS, UNTIDY, sample
 
 FIELDS = ("set", "setting", "seed", "method", "error", "auc", "map", "seconds", "note")
 LOOKS = Path(__file__).with_name("looks.csv")
@@ -57,7 +57,7 @@ def run(sets, samplings, jobs, log, settings=None, methods=None):
 
 def settings_of(name):
     """Return the settings that a set is run in."""
-    return UNTIDY if _data.SETS[name]["kind"] == "untidy" else SETTINGS
+    return UNTIDY if _data.SETS[name]["kind"] == "untidy" else (*SETTINGS, NEW_CLASSES)
 
 
 def work(name, setting, seed, methods=None):

@@ -16,7 +16,8 @@ import numpy as np
 from seraph import Marks, TablePreparer
 
 SETTINGS = ("labels-20", "labels-100", "pairs-100")
-UNTIDY = ("labels-60",)  # of untidy tables, for classifiers
+NEW_CLASSES = "pairs-100-classes-half"
+UNTIDY = ("labels-60",)  # of untidy tables
 SEEN, JUDGED = 2000, 500  # rows that a learner sees, and rows that judge it, at most
 
 

@@ -13,7 +13,15 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import _stamp
 from benchmarks.evidence import _data, _methods, _order, _readers, _report, _results, _run
-from benchmarks.evidence._tasks import judge, map_at_r, pair_auc, sample, squared_distances
+from benchmarks.evidence._tasks import (
+    NEW_CLASSES,
+    UNTIDY,
+    judge,
+    map_at_r,
+    pair_auc,
+    sample,
+    squared_distances,
+)
 from seraph import SERAPH, MeanMetric
 
 ROOT = Path(__file__).parents[2]
@@ -244,12 +252,15 @@ def write_log(path, samplings=6):
     gains = dict.fromkeys(_methods.METHODS, 0.0) | {"itml": 1.0, "mean": 2.0, "classifier": 2.0}
     rng = np.random.default_rng(0)
     lines = ["# seraph 0, tree 1, defaults 2, day 3", ",".join(_run.FIELDS)]
-    for name in (*TABLES, "faces", "newsgroups-minilm"):
-        for setting in ("labels-20", "pairs-100"):
+    for name in (*TABLES, "faces", "newsgroups-minilm", "shop-orders", "aircraft"):
+        untidy = _data.SETS[name]["kind"] == "untidy"
+        for setting in UNTIDY if untidy else ("labels-20", "pairs-100", NEW_CLASSES):
             for seed in range(samplings):
                 base = 60 + rng.normal(scale=5)
-                for method in _methods.wanted(setting, seed, "table"):
-                    value = base + gains[method] + rng.normal(scale=0.1)
+                ends = ("", "/new") if setting == NEW_CLASSES else ("",)
+                names = _methods.wanted(setting, seed, "table")
+                for method in (name + end for name in names for end in ends):
+                    value = base + gains[method.removesuffix("/new")] + rng.normal(scale=0.1)
                     cells = (name, setting, seed, method, 100 - value, value, value, 0.1, "")
                     lines.append(",".join(map(str, cells)))
     path.write_text("\n".join(lines) + "\n")
@@ -305,16 +316,25 @@ def test_every_table_and_the_page_are_rebuilt_with_the_stamp_of_the_log(tmp_path
     write_log(tmp_path / "log.csv")
     page, readme = tmp_path / "docs" / "evidence.md", tmp_path / "README.md"
     page.parent.mkdir()
-    page.write_text("Before\n<!-- evidence: gains -->\nold\n<!-- end -->\nafter\n")
+    page.write_text(
+        "<!-- evidence: headline -->\n<!-- end -->\n<!-- evidence: new -->\n<!-- end -->\n"
+        "Before\n<!-- evidence: summary -->\nold\n<!-- end -->\nafter\n"
+    )
     readme.write_text("<!-- evidence: readme -->\n<!-- end -->\n")
     _report.write_report(tmp_path / "log.csv", tmp_path / "docs")
-    assert re.match(r"Before\n.*\n\n\|.*tree 1.*\nafter\n$", page.read_text(), flags=re.S)
-    assert "old" not in page.read_text()
-    assert "**+2.0**" in page.read_text()
+    text = page.read_text()
+    assert re.search(r"Before\n.*\n\n\|.*tree 1.*\nafter\n$", text, flags=re.S)
+    assert "old" not in text
+    assert re.search(r"pair AUC \+\d.\d to \+\d.\d on tables \(worse in 0 of 10 cases\)", text)
+    assert "on untidy tables (worse in 0 of 2 cases)" in text
+    assert "**+2.0**" in text
+    assert "| MeanMetric, tables | +2.0 [" in text
+    assert "| 60 labels, untidy tables |" in text
     assert "tree 1" in readme.read_text()
     whole = (tmp_path / "docs" / "results" / "evidence.md").read_text()
     assert whole.count("tree 1") >= 6
-    assert (tmp_path / "docs" / "images" / "evidence.png").stat().st_size > 10_000
+    for measure in _results.MEASURES:
+        assert (tmp_path / f"docs/images/evidence-{measure}.png").stat().st_size > 10_000
     assert "| itml | +1.0 [" in _report.curves(tmp_path / "log.csv")
 
 
