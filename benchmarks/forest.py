@@ -15,12 +15,13 @@ from collections import defaultdict
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.spatial.distance import pdist, squareform
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import Marks, MeanMetric, MetricClassifier, PairClassifier, TablePreparer
+from seraph import ForestSpace, Marks, MeanMetric, MetricClassifier, PairClassifier, TablePreparer
 from seraph.classic import RFD
 
 from .evidence import _data, _tasks
@@ -64,29 +65,51 @@ def from_pairs(X, y, T, z, setting, rng):
         "distance": PairClassifier(forest=False),
         "with forest": PairClassifier(),
         "RFD": RFD(),
+        "space": ForestSpace(),
     }.items():
         try:
             model.fit(X, marks=marks)
         except ValueError:  # too few marks of one kind can be held out
             return {}
-        distances = np.zeros((len(z), len(z)))
-        distances[i, j] = distances[j, i] = model.pair_distance(np.column_stack([i, j]), T)
+        if name == "space":
+            distances = squareform(pdist(model.transform(T)))
+        else:
+            distances = np.zeros((len(z), len(z)))
+            distances[i, j] = distances[j, i] = model.pair_distance(np.column_stack([i, j]), T)
         judged = _tasks.judge(distances, z)
         scores[name] = judged["auc"], judged["map"], 100 * getattr(model, "forest_share_", np.nan)
     return scores
 
 
+def labeled_rows(y, setting, rng):
+    """Choose as many rows as `setting` says; None if that is no task."""
+    n = int(setting.split("-")[1])
+    if not len(np.unique(y)) <= n < len(y):
+        return None
+    labeled = rng.permutation(len(y))[:n]
+    return labeled if 1 < len(np.unique(y[labeled])) < n else None
+
+
+def spaces_of_labels(X, y, T, z, setting, rng):
+    """Return AUC and MAP@R by method."""
+    labeled = labeled_rows(y, setting, rng)
+    if labeled is None:
+        return {}
+    partly = np.where(np.isin(np.arange(len(y)), labeled), y, -1)
+    scores = {}
+    for name, model in {"distance": MeanMetric(), "space": ForestSpace()}.items():
+        judged = _tasks.judge(squareform(pdist(model.fit(X, partly).transform(T))), z)
+        scores[name] = judged["auc"], judged["map"], np.nan
+    return scores
+
+
 def from_labels(X, y, T, z, setting, rng):
     """Return error in % and log loss by method."""
-    n = int(setting.split("-")[1])
-    if n >= len(y) or n < len(np.unique(y)):
+    labeled = labeled_rows(y, setting, rng)
+    if labeled is None:
         return {}
-    labeled = rng.permutation(len(y))[:n]
     classes = np.unique(y[labeled])
-    if not 1 < len(classes) < n:
-        return {}
-    partly = np.full(len(y), -1)
-    partly[labeled] = y[labeled]
+    partly = np.where(np.isin(np.arange(len(y)), labeled), y, -1)
     scores = {}
     for name, model in {
         "mean": MetricClassifier(MeanMetric()),
@@ -105,6 +128,7 @@ def from_labels(X, y, T, z, setting, rng):
 
 SETTINGS = {"pairs-30": from_pairs, "pairs-120": from_pairs, "screens-30": from_pairs}
 SETTINGS |= {"labels-20": from_labels, "labels-60": from_labels}
+SETTINGS |= {"space-20": spaces_of_labels, "space-60": spaces_of_labels}
 
 
 def work(name, setting, seed, load=_data.load):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from ._decide._pair_classifier import PairClassifier
     from ._decide._queries import query_pairs, query_rows
     from ._decide._screens import query_screens
+    from ._decide._space import ForestSpace
     from ._fit import FitState
     from ._learner import MahalanobisLearner
     from ._marks import Marks
@@ -42,6 +43,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
 __all__ = [
     "SERAPH",
     "FitState",
+    "ForestSpace",
     "MahalanobisLearner",
     "Marks",
     "MarksKFold",
@@ -78,6 +80,7 @@ _HOMES = {
     "_decide._pair_classifier": ("PairClassifier",),
     "_decide._queries": ("query_pairs", "query_rows"),
     "_decide._screens": ("query_screens",),
+    "_decide._space": ("ForestSpace",),
     "_fit": ("FitState",),
     "_learner": ("MahalanobisLearner",),
     "_seraph": ("SERAPH",),

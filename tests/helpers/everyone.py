@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, is_classifier
 import seraph
 from seraph import (
     SERAPH,
+    ForestSpace,
     MetricClassifier,
     PairClassifier,
     TablePreparer,
@@ -36,6 +37,7 @@ ESTIMATORS = [
 ]
 # Arguments that a constructor requires, or that make a fit quick or repeatable.
 ARGUMENTS = {
+    ForestSpace: {"estimator": SERAPH()},
     LSML: {"random_state": 0},
     SCML: {"random_state": 0},
     MetricClassifier: {"estimator": SERAPH()},

@@ -3,6 +3,7 @@
 ::
 
     _pair_classifier  PairClassifier; _classifier  MetricClassifier, with the rules of _rules
+    _space            ForestSpace: learned coordinates beside what a forest knows
     _models           fit a learner, or a pipeline that ends in one, and map points by it
     _folds            MarksKFold: no point is on both sides of a split
     _held_out         distances of pairs whose points a metric has not seen

@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import (
-    BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
-    MetaEstimatorMixin,
     TransformerMixin,
     clone,
 )
 from sklearn.preprocessing import LabelEncoder
-from sklearn.utils import Tags, check_consistent_length, get_tags
+from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, validate_data
 
 from .._learner import refuse_output
 from .._marks import Marks, plain, read_classes, sample_rows
-from .._points import header, is_chunked, map_rows
+from .._points import is_chunked
 from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._unknown import warn_of_signs
-from .._utils._validation import as_numbers, check_choice
-from ._models import check_learner, fit_model, forest_points, from_device, or_default, transformed
+from .._utils._validation import check_choice
+from ._models import (
+    OfLearner,
+    check_learner,
+    check_new_rows,
+    fit_model,
+    forest_points,
+    from_device,
+    map_chunks,
+    or_default,
+    transformed,
+)
 from ._rules import RULES, class_probabilities, fit_rules
-
-# The learner checks the entries of X.
-_SHAPE_ONLY: dict[str, Any] = {"dtype": None, "accept_sparse": True, "ensure_all_finite": False}
 
 
 class MetricClassifier(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    MetaEstimatorMixin,
-    ClassifierMixin,
-    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, OfLearner
 ):
     """Classifier by a learned metric, with probabilities; for few labels and many rows.
 
@@ -194,7 +193,7 @@ class MetricClassifier(
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
         if is_chunked(X):
-            return self._by_chunks(type(self).predict_proba, X, len(self.classes_))
+            return map_chunks(self, type(self).predict_proba, X, len(self.classes_))
         Z = np.asarray(self.transform(X))
         F = forest_points(self.estimator_, from_device(X)) if self.forest_ else None
         return class_probabilities(self, Z, F)
@@ -212,21 +211,11 @@ class MetricClassifier(
         ndarray of shape (n_samples, n_dimensions)
             Mapped points; one column of zeros if the metric has rank 0.
         """
-        check_is_fitted(self)
         if is_chunked(X):
             refuse_output(self)
-            return self._by_chunks(type(self).transform, X, self._n_features_out)
-        X = from_device(X)
-        with as_numbers("X"):
-            validate_data(self, X, reset=False, **_SHAPE_ONLY)
+            return map_chunks(self, type(self).transform, X, self._n_features_out)
+        X = check_new_rows(self, X)
         return transformed(self.estimator_, X)
-
-    def _by_chunks(self, method: Callable[..., Array], X: Any, width: int) -> Any:
-        """Apply a method to each chunk of a dask collection, when it is computed."""
-        check_is_fitted(self)
-        validate_data(self, header(X), reset=False, skip_check_array=True)
-        names = list(X.columns) if hasattr(X, "columns") else None
-        return map_rows(X, partial(_map_chunk, self, method, names, width), width=width)
 
     @property
     def _n_features_out(self) -> int:
@@ -260,28 +249,6 @@ class MetricClassifier(
         check_consistent_length(labels, sample_weight)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         return float(np.average(predicted[known] == labels[known], weights=weights))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = get_tags(or_default(self.estimator)).input_tags.pairwise
-        return tags
-
-
-def _map_chunk(
-    model: MetricClassifier,
-    method: Callable[..., Array],
-    names: list[Any] | None,
-    width: int,
-    chunk: Any,
-) -> Array:
-    """Apply a method of a classifier to a chunk, under the names of its columns."""
-    if len(chunk) == 0:
-        return np.empty((0, width))
-    if names is not None:
-        import pandas
-
-        chunk = pandas.DataFrame(chunk, columns=names)
-    return np.asarray(method(model, chunk))
 
 
 def _number_classes(labels: Array, y: ArrayLike) -> tuple[Array, Array]:

@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .._marks import Marks, aligned_marks
 from .._mean import MeanMetric
-from .._points import is_tensor, to_memory
+from .._points import header, is_tensor, map_rows, to_memory
 from .._utils._directions import check_directions
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_unmasked, shown
+
+
+class OfLearner(MetaEstimatorMixin, BaseEstimator):
+    """Base of estimators around a learner, their parameter ``estimator``."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = get_tags(or_default(self.estimator)).input_tags.pairwise
+        return tags
 
 
 def or_default(estimator: Any) -> Any:
@@ -44,6 +57,38 @@ def from_device(X: Any) -> Any:
     """
     check_unmasked(X)
     return to_memory(X) if is_tensor(X) else X
+
+
+def check_new_rows(model: Any, X: Any) -> Any:
+    """Check the width and the names of rows for a fitted estimator around a learner."""
+    check_is_fitted(model)
+    X = from_device(X)
+    with as_numbers("X"):  # the learner checks the entries
+        validate_data(
+            model, X, reset=False, dtype=None, accept_sparse=True, ensure_all_finite=False
+        )
+    return X
+
+
+def map_chunks(model: Any, method: Callable[..., Array], X: Any, width: int) -> Any:
+    """Apply a method of such an estimator to each chunk of a dask collection, when computed."""
+    check_is_fitted(model)
+    validate_data(model, header(X), reset=False, skip_check_array=True)
+    names = list(X.columns) if hasattr(X, "columns") else None
+    return map_rows(X, partial(_map_chunk, model, method, names, width), width=width)
+
+
+def _map_chunk(
+    model: Any, method: Callable[..., Array], names: list[Any] | None, width: int, chunk: Any
+) -> Array:
+    """Apply a method to a chunk, under the names of its columns."""
+    if len(chunk) == 0:
+        return np.empty((0, width))
+    if names is not None:
+        import pandas
+
+        chunk = pandas.DataFrame(chunk, columns=names)
+    return np.asarray(method(model, chunk))
 
 
 def last_step(estimator: Any) -> Any:

@@ -35,6 +35,7 @@ TRUSTED = (
     "seraph.MeanMetric",
     "seraph.MetricClassifier",
     "seraph.PairClassifier",
+    "seraph.ForestSpace",
     "seraph.TablePreparer",
     "seraph.tables.Column",
     *(f"seraph.classic.{name}" for name in classic.__all__),
