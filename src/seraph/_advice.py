@@ -25,6 +25,8 @@ _STEADY = 1e-6
 # Correlations below this are zero up to rounding. (Of n independent points of uncorrelated
 # features, they are about 1 / sqrt(n).)
 _UNCORRELATED = 1e-5
+# Rows whose mean squared length is one within this (rounded to float32) have been normalized.
+_UNIT_LENGTH = 1e-5
 # Without a prior, kappa is taken to diverge below minus this: at -1e3, probabilities of pairs are
 # 0 or 1 unless a squared distance is within 0.01 of the threshold.
 _STEEP = 1e3
@@ -47,11 +49,16 @@ def warn_of_labels(labels: PairLabels) -> None:
 
 
 def warn_of_scales(frame: Frame, names: Any = None) -> None:
-    """Warn if the features' standard deviations differ widely, except for principal components.
+    """Warn if the features' standard deviations differ widely.
+
+    Not if rows have unit length, as those of embeddings should, or features are principal
+    components.
 
     The message has the `names` of the features, or else their numbers.
     """
     scales = frame.std
+    if abs(np.vdot(scales, scales) + np.vdot(frame.mean, frame.mean) - 1.0) < _UNIT_LENGTH:
+        return
     varying = np.flatnonzero(scales > 1e-12 * scales.max(initial=0.0))
     if len(varying) == 0:
         return
@@ -74,8 +81,9 @@ def warn_of_scales(frame: Frame, names: Any = None) -> None:
     first, last = (f"column {k}" if names is None else repr(names[k]) for k in (narrow, wide))
     warn(
         f"The standard deviations of the features range from {low:.3g} ({first}) to "
-        f"{high:.3g} ({last}): the largest will dominate the metric. Scale the features "
-        "first, for example with sklearn.preprocessing.StandardScaler."
+        f"{high:.3g} ({last}): the largest will dominate the metric. Scale columns of a table "
+        "with sklearn.preprocessing.StandardScaler, and rows of an embedding to unit length with "
+        "Normalizer."
     )
 
 

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import normalize
 
 from seraph import SERAPH, Marks, MetricClassifier, classic
 from tests.helpers.quick import few
@@ -141,7 +142,7 @@ def test_stopping_early_warns(solver):
 
 def test_features_of_very_different_scales_give_a_warning():
     wide = X / X.std(axis=0) * [1.0, 2.0, 25.0]
-    column = r"range from 1 \(column 0\) to 25 \(column 2\).*Scale the features"
+    column = r"range from 1 \(column 0\) to 25 \(column 2\).*StandardScaler.*Normalizer"
     for solver in ("auto", "projected-gradient"):
         with pytest.warns(UserWarning, match=column):
             SERAPH(solver=solver, lam=1.0, max_iter=500, tol=0.1).fit(wide, Y)
@@ -151,7 +152,11 @@ def test_features_of_very_different_scales_give_a_warning():
 
 
 @pytest.mark.filterwarnings("error")
-def test_pixels_that_hardly_vary_and_principal_components_give_no_warning():
+def test_unit_rows_pixels_that_hardly_vary_and_principal_components_give_no_warning():
+    outlier = np.hstack([X, 30.0 * X[:, :1], 1e-4 * X])  # a network's loud and quiet features
+    with pytest.warns(UserWarning, match="Normalizer"):
+        SERAPH().fit(outlier, Y)
+    SERAPH().fit(normalize(outlier).astype("float32"), Y)
     pixels = np.hstack([X / X.std(axis=0)] * 2)
     pixels[:, 0] /= 500.0
     SERAPH().fit(pixels, Y)

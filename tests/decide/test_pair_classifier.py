@@ -68,7 +68,7 @@ def test_no_classifier_scales_unasked_and_units_are_warned_of():
             np.testing.assert_array_equal(
                 learner.transform(points), MeanMetric().fit(points, y).transform(points)
             )
-        with pytest.warns(UserWarning, match="will dominate the metric. Scale the features"):
+        with pytest.warns(UserWarning, match="will dominate the metric. Scale columns"):
             Classifier().fit(WINE[TRAIN], y)
 
 
