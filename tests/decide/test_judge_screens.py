@@ -111,7 +111,8 @@ def test_no_fit_sees_a_row_of_the_screens_that_it_ranks():
     for fold, (seen, marks) in enumerate(fits):
         others = np.arange(12) % 5 != fold
         assert not set(seen) & set(rows[~others].ravel().tolist())
-        assert marks == Marks.from_screens(rows[others], y[rows[others]], rows=90)[seen]
+        told = {"rows": 90, "chances": chances[others]}
+        assert marks == Marks.from_screens(rows[others], y[rows[others]], **told)[seen]
 
 
 def test_a_better_distance_is_found_better_and_a_wrong_tap_doubtful():
@@ -177,5 +178,5 @@ def test_too_few_answers_and_other_chances_are_refused():
     rows, chances = query_screens(None, X, 6, random_state=0)
     with pytest.raises(ValueError, match=r"at least 5 answered screens.*got 4 screens"):
         judge_screens(GMML(), X, rows[:4], y[rows[:4]], chances[:4])
-    with pytest.raises(ValueError, match=r"of shape \(6, 7\).*got \(6, 6\)"):
+    with pytest.raises(ValueError, match=r"of shape \(6, 7\).*got the shape \(6, 6\)"):
         judge_screens(GMML(), X, rows, y[rows], chances[:, 1:])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from seraph import Marks
+from seraph._marks import PairLabels
 
 N = 9
 SCREENS = st.integers(1, 6).flatmap(
@@ -62,6 +63,57 @@ def test_two_rows_that_are_not_like_the_first_are_not_marked(screens, data):
 def test_groups_of_different_screens_are_not_joined():
     marks = Marks.from_screens([[0, 1], [1, 2]], [["a", "a"], ["a", "a"]], rows=3)
     assert marks.pairs.tolist() == [[0, 1], [1, 2]]
+
+
+SHOWN = [[0, 1, 2, 3], [4, 1, 0, 5], [1, 0, 6, 7]]
+LIKE = [[1, 0, 0], [0, 0, 1], [1, -1, 1]]
+CHANCES = [[0.5, 0.25, 0.25], [0.5, 0.5, 0.25], [0.25, 0.5, 0.25]]
+
+
+def test_first_rows_represent_random_pairs_by_one_over_their_chances():
+    marks = Marks.from_screens(SHOWN, LIKE, rows=N, chances=CHANCES)
+    total = Counter()
+    for screen, chances in zip(SHOWN, CHANCES, strict=True):
+        for row, chance in zip(screen[1:], chances, strict=True):
+            total[tuple(sorted((screen[0], row)))] += 1 / chance
+    del total[1, 6]  # unsure
+    mean = np.mean(list(total.values()))
+    found = dict(zip(map(tuple, marks.pairs.tolist()), marks.represents.tolist(), strict=True))
+    assert found == {pair: total[pair] / mean for pair in found}
+    assert found[0, 1] == 6 / mean  # from two screens
+    assert (marks.represents == 0).any()  # two rows that are not the first
+
+
+def test_what_marks_represent_goes_wherever_they_go():
+    names = np.array(list("abcdefghi"))
+    marks = Marks.from_screens(names[SHOWN], LIKE, rows=names, chances=CHANCES)
+    table = pd.DataFrame({"x": range(N)}, index=names[::-1])
+    turned = Marks.from_screens(8 - np.array(SHOWN), LIKE, rows=N, chances=CHANCES)
+    assert Marks.from_frame(marks.to_frame(), rows=names) == marks
+    assert marks.align(table, N) == turned
+    some = marks[:4] + Marks(rows=names[:4])
+    assert some.represents.tolist() == marks.represents[(marks.pairs < 4).all(axis=1)].tolist()
+    labels = PairLabels.of(table, N, None, marks)
+    assert labels.marks == turned
+    assert labels.among(np.arange(N)[::-1]).represents.tolist() == marks.represents.tolist()
+    assert labels.listed(9, as_random=True)[2].tolist() == turned.represents.tolist()
+
+
+def test_a_file_of_screens_line_by_line_says_the_same():
+    lines = []
+    for number, (screen, like, chances) in enumerate(zip(SHOWN, LIKE, CHANCES, strict=True)):
+        told = [1, *like]
+        for a, b in combinations(range(4), 2):
+            known = min(told[a], told[b]) >= 0 and told[a] + told[b] > 0
+            said = ["no", "yes"][told[a] == told[b]] if known else ""
+            chance = chances[b - 1] if a == 0 else np.nan
+            lines.append((screen[a], screen[b], said, number, chance))
+    frame = pd.DataFrame(lines, columns=["i", "j", "similar", "screen", "chance"])
+    assert Marks.from_frame(frame, rows=N) == Marks.from_screens(
+        SHOWN, LIKE, rows=N, chances=CHANCES
+    )
+    plain = Marks.from_frame(frame.drop(columns="chance"), rows=N)
+    assert plain == Marks.from_screens(SHOWN, LIKE, rows=N)
 
 
 def test_screens_find_their_rows_by_name():

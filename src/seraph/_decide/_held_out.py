@@ -40,7 +40,7 @@ class HeldOut:
     fold : ndarray of int of shape (n_pairs,)
         The fold that each pair was held out with; no row is in two of them.
     counts : ndarray of shape (n_pairs,)
-        How much each pair counts, above 0: its weight.
+        How much each pair counts, above 0: its weight, times the random pairs it represents.
     """
 
     features: Array
@@ -129,7 +129,7 @@ def measure_held_out(
             continue
         if n_trees and not (train.n_similar and train.n_dissimilar):  # triplets alone
             continue
-        rows, likeness, weights = test.listed(_MOST_PAIRS // n_folds)
+        rows, likeness, weights = test.listed(_MOST_PAIRS // n_folds, as_random=True)
         # With kernel values for X, the columns are the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
         metric = refit(_safe_indexing(seen, outside), train)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_array
 
-from .._marks import Marks, Rows, answers_of_first, contradictory_screens, pairs_within
+from .._marks import (
+    Marks,
+    Rows,
+    answers_of_first,
+    check_chances,
+    contradictory_screens,
+    pairs_within,
+)
 from .._utils._public import publish
 from .._utils._typing import Array, Interval
 from ._models import check_learner, fit_model, from_device, or_default, transformed
@@ -112,7 +120,7 @@ def judge_screens(
         check_learner(model)
     rows = Rows.of(X).require(screens, "screens", np.shape(screens)[-1])
     same, known = answers_of_first(answers, rows.shape)
-    chances = _check_chances(chances, same.shape)
+    chances = check_chances(chances, rows.shape)
     _check_enough(same, known)
     n = _num_samples(X)
     # The rows of the screens and of pairs that stand for all are enough of the table.
@@ -120,7 +128,7 @@ def judge_screens(
     used, places = np.unique(np.concatenate([rows.ravel(), pairs.ravel()]), return_inverse=True)
     X = X if len(used) == n else _safe_indexing(X, used)
     shown, pairs = places[: rows.size].reshape(rows.shape), places[rows.size :].reshape(-1, 2)
-    ranks, everywhere = _held_out_ranks(model, X, shown, np.asarray(answers), pairs)
+    ranks, everywhere = _held_out_ranks(model, X, shown, np.asarray(answers), chances, pairs)
     judge = ScreenAUC(same, known, chances, ranks, pairs, everywhere)
     found = judge.estimate(np.arange(len(rows)))
     without, likelihood = judge.leave_out(found)
@@ -199,8 +207,9 @@ def track_screens(
     array([1.  , 0.75])
     """
     table = np.asarray(check_array(ranks))
-    same, known = answers_of_first(answers, (len(table), table.shape[1] + 1))
-    weights = np.where(known, 1.0 / _check_chances(chances, table.shape), 0.0)
+    shape = len(table), table.shape[1] + 1
+    same, known = answers_of_first(answers, shape)
+    weights = np.where(known, 1.0 / check_chances(chances, shape), 0.0)
     curve = np.full(len(table), np.nan)
     for end in range(1, len(table) + 1):
         part = slice(max(0, end - window), end)
@@ -210,16 +219,6 @@ def track_screens(
                 same[part][told], -table[part][told], sample_weight=weights[part][told]
             )
     return curve
-
-
-def _check_chances(chances: ArrayLike, shape: tuple[int, ...]) -> Array:
-    table = np.asarray(check_array(chances))
-    if table.shape != shape or not ((table > 0.0) & (table <= 1.0)).all():
-        raise ValueError(
-            f"chances must be above 0, at most 1, and of shape {shape}, as query_screens returned "
-            f"them; got {table.shape}, from {table.min():g} to {table.max():g}."
-        )
-    return table
 
 
 def _check_enough(same: Array, known: Array) -> None:
@@ -240,7 +239,7 @@ def _sample_pairs(n: int) -> Array:
 
 
 def _held_out_ranks(
-    model: Any, X: Any, rows: Array, answers: Array, pairs: Array
+    model: Any, X: Any, rows: Array, answers: Array, chances: Array, pairs: Array
 ) -> tuple[Array, Array]:
     """Return ranks of screens and of `pairs`, learned without the screens' rows and before.
 
@@ -255,7 +254,8 @@ def _held_out_ranks(
     for fold in range(_FOLDS):
         own = np.arange(len(rows)) % _FOLDS == fold
         left = np.setdiff1d(np.append(rows, some), rows[own])
-        marks = Marks.from_screens(rows[~own], answers[~own], rows=_num_samples(X))[left]
+        told = rows[~own], answers[~own]
+        marks = Marks.from_screens(*told, rows=_num_samples(X), chances=chances[~own])[left]
         if 0 < marks.similar.sum() < len(marks.pairs):  # else nothing is learned
             fitted = _fit(model, _safe_indexing(X, left), marks)
             ranks[own, :, 0], everywhere[fold, :, 0] = _ranks(fitted, X, rows[own], pairs)
@@ -265,7 +265,8 @@ def _held_out_ranks(
 def _fit(model: Any, X: Any, marks: Marks) -> Any:
     if isinstance(model, PairClassifier):
         try:
-            return clone(model).fit(X, marks=marks)
+            with catch_warnings(action="ignore", category=UserWarning):  # of few pairs
+                return clone(model).fit(X, marks=marks)
         except ValueError:  # too few pairs for a decision can do for a distance
             model = or_default(model.estimator)
     return fit_model(clone(model), X, None, marks)

@@ -7,7 +7,7 @@ from ._labels import PairLabels, aligned_marks, effective_size
 from ._marks import Marks
 from ._rows import Rows, is_frame
 from ._sample import sample_rows, take_pairs
-from ._screens import answers_of_first, contradictory_screens
+from ._screens import answers_of_first, check_chances, contradictory_screens
 
 __all__ = [
     "Marks",
@@ -16,6 +16,7 @@ __all__ = [
     "aligned_marks",
     "answers_of_first",
     "as_column",
+    "check_chances",
     "contradictory_screens",
     "effective_size",
     "is_frame",

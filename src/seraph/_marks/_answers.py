@@ -42,17 +42,17 @@ def pair_likeness(labels: ArrayLike, n_pairs: int) -> Array:
     )
 
 
-def mark_weights(weights: ArrayLike | None, n_pairs: int) -> Array:
-    """Return the weight of each mark, checked; ones for None."""
+def mark_weights(weights: ArrayLike | None, n_pairs: int, what: str = "weights") -> Array:
+    """Return the weight of each mark, or what else counts it, checked; ones for None."""
     if weights is None:
         return np.ones(n_pairs)
-    values = _one_per_pair("weights", weights, n_pairs)
+    values = _one_per_pair(what, weights, n_pairs)
     numbers = as_floats(values, "biufO")
     bad = ~(np.isfinite(numbers) & (numbers >= 0.0))
     if bad.any():
         at = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            "weights must be finite numbers of at least 0 (0 leaves the mark out); got "
+            f"{what} must be finite numbers of at least 0 (0 leaves the mark out); got "
             f"{shown(values[at])} at {at}."
         )
     return numbers

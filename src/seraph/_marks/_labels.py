@@ -36,6 +36,8 @@ class PairLabels:
         How likely each of the marked pairs is similar: 1 or 0 where the mark is sure.
     weights : ndarray of float of shape (l,)
         Weight of each of them, above 0.
+    represents : ndarray of float of shape (l,)
+        How many random pairs each of them stands for.
     triplets : ndarray of int of shape (t, 3)
         Rows a, b and c of each triplet: a is nearer to b than to c.
     n_absent_marks : int, default=0
@@ -53,6 +55,7 @@ class PairLabels:
     pairs: Array
     likeness: Array
     weights: Array
+    represents: Array
     triplets: Array
     n_absent_marks: int = 0
 
@@ -164,7 +167,8 @@ class PairLabels:
         codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
         if marks is None:
             none = np.empty((0, 3), dtype=np.intp)
-            labels = cls(codes, none[:, :2], np.empty(0), np.empty(0), none)
+            empty = np.empty(0)
+            labels = cls(codes, none[:, :2], empty, empty, empty, none)
         else:
             labels = cls(codes, *_without_implied(marks, codes), marks.triplets, marks.n_absent)
         if required and labels.n_labeled + len(labels.triplets) == 0:
@@ -217,6 +221,7 @@ class PairLabels:
             pairs[order],
             self.likeness[which[order]],
             self.weights[which[order]],
+            self.represents[which[order]],
             triplets[np.lexsort(triplets.T[::-1])],
         )
 
@@ -228,11 +233,14 @@ class PairLabels:
             pairs=self.pairs[kept],
             likeness=self.likeness[kept],
             weights=np.ones(np.count_nonzero(kept)),
+            represents=self.represents[kept],
             triplets=self.triplets if triplets else self.triplets[:0],
         )
 
-    def listed(self, most: int) -> tuple[Array, Array, Array]:
+    def listed(self, most: int, *, as_random: bool = False) -> tuple[Array, Array, Array]:
         """List pairs of known classes, a sample of `most` if there are more, and all marked ones.
+
+        If `as_random`, a mark's weight is multiplied by the random pairs that it represents.
 
         Returns
         -------
@@ -255,16 +263,17 @@ class PairLabels:
             j += j >= i
         implied = np.column_stack([rows[i], rows[j]])
         same = self.codes[implied[:, 0]] == self.codes[implied[:, 1]]
+        weights = self.weights * (self.represents if as_random else 1.0)
         return (
             np.concatenate([implied, self.pairs]),
             np.concatenate([same, self.likeness]),
-            np.concatenate([np.ones(len(implied)), self.weights]),
+            np.concatenate([np.ones(len(implied)), weights]),
         )
 
     @property
     def marks(self) -> Marks:
         """The marks that the classes do not imply."""
-        parts = self.pairs, self.likeness, self.weights, self.triplets
+        parts = self.pairs, self.likeness, self.weights, self.represents, self.triplets
         return Marks._of(Rows(len(self.codes)), *parts)  # noqa: SLF001 (they are checked)
 
 
@@ -312,7 +321,7 @@ def _class_codes(y: ArrayLike, n: int) -> Array:
     return number_classes(labels, known)
 
 
-def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array]:
+def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array, Array]:
     """Drop marked pairs that the class labels imply, and refuse those that contradict them."""
     first, second = codes[marks.pairs[:, 0]], codes[marks.pairs[:, 1]]
     left = (first < 0) | (second < 0)
@@ -325,4 +334,4 @@ def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array]:
             f"The pair ({i}, {j}) is marked {marked}, but y gives its rows {said} "
             "class(es). Correct one of the two."
         )
-    return marks.pairs[left], marks.labels[left], marks.weights[left]
+    return marks.pairs[left], marks.labels[left], marks.weights[left], marks.represents[left]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # A label that leans to neither side; it counts as similar.
 EVEN = 0.5
-_PARTS = ("pairs", "labels", "weights", "triplets")
+_PARTS = ("pairs", "labels", "weights", "represents", "triplets")
 
 
 class Marks:
@@ -46,6 +46,10 @@ class Marks:
         each pair is alike, from 0 to 1. Pairs with NaN, None or pandas.NA are left out.
     weights : array-like of shape (n_pairs,), optional
         How much each mark counts: a weight of 2 is a mark given twice, and 0 leaves it out.
+    represents : array-like of shape (n_pairs,), optional
+        How many random pairs each mark stands for, if the pairs are no random sample: 0 for none.
+        Decisions are chosen and judged by it (:class:`seraph.PairClassifier`); learning ignores
+        it.
     triplets : array-like of shape (n_triplets, 3), optional
         Rows a, b and c of answers "a is nearer to b than to c".
     rows : int, array-like of names, or table
@@ -62,6 +66,8 @@ class Marks:
         How likely each pair is alike, from 0 to 1.
     weights : ndarray of shape (n_pairs,)
         How much each mark counts.
+    represents : ndarray of shape (n_pairs,)
+        How many random pairs each mark stands for.
     triplets : ndarray of int of shape (n_triplets, 3)
         Row numbers of the triplets.
     names : ndarray of shape (n_rows,) or None
@@ -107,10 +113,11 @@ class Marks:
     pairs: Array
     labels: Array
     weights: Array
+    represents: Array
     triplets: Array
     n_absent: int
     _rows: Rows
-    _unmerged: tuple[Array, Array, Array]  # pairs, labels and weights
+    _unmerged: tuple[Array, Array, Array, Array]  # pairs, labels, weights and represents
 
     def __init__(
         self,
@@ -118,23 +125,24 @@ class Marks:
         labels: ArrayLike | None = None,
         *,
         weights: ArrayLike | None = None,
+        represents: ArrayLike | None = None,
         triplets: ArrayLike | None = None,
         rows: Any,
     ) -> None:
         table = Rows.of(rows)
-        pairs_, labels_, weights_, n_absent = read_pairs(table, pairs, labels, weights)
+        *parts, n_absent = read_pairs(table, pairs, labels, weights, represents)
         triplets_, n_more = read_triplets(table, triplets)
-        self._set(table, pairs_, labels_, weights_, triplets_, n_absent + n_more)
+        self._set(table, *parts, triplets_, n_absent + n_more)
 
     def _set(self, rows: Rows, *parts: Any) -> Self:
         """Set all attributes; marks in a fixed order, so that equal marks have equal arrays.
 
         The marks of a pair are kept one by one, so that it does not matter when others are added.
         """
-        pairs, labels, weights, triplets, *absent = parts
+        pairs, labels, weights, represents, triplets, *absent = parts
         pairs = np.sort(pairs, axis=1)
-        order = np.lexsort((weights, labels, *pairs.T[::-1]))
-        unmerged = pairs[order], labels[order], weights[order]
+        order = np.lexsort((represents, weights, labels, *pairs.T[::-1]))
+        unmerged = pairs[order], labels[order], weights[order], represents[order]
         triplets = triplets[np.lexsort(triplets.T[::-1])]
         merged = zip(_PARTS, (*merge_marks(*unmerged, rows), triplets), strict=True)
         values = dict(merged) | {"_rows": rows, "_unmerged": unmerged, "n_absent": sum(absent)}
@@ -205,14 +213,14 @@ class Marks:
         A row that is taken twice, as by a bootstrap, has its marks twice.
         """
         rows = chosen_rows(key, len(self))
-        pairs, labels, weights = self._unmerged
+        pairs, *values = self._unmerged
         pairs, which = cut(pairs, rows, len(self))
         triplets, _ = cut(self.triplets, rows, len(self))
         names = self.names
         if names is not None:
             names = names[rows] if len(np.unique(rows)) == len(rows) else None
         taken = Rows(len(rows), names, self._rows.source)
-        return self._of(taken, pairs, labels[which], weights[which], triplets)
+        return self._of(taken, pairs, *(column[which] for column in values), triplets)
 
     def __add__(self, other: Marks) -> Self:
         """Merge with other marks of the same rows."""
@@ -263,21 +271,21 @@ class Marks:
             )
         rows = Rows.of(X)
         place = rows.numbers(names[:, np.newaxis], "rows", 1)[:, 0]
-        pairs, labels, weights = self._unmerged
+        pairs, *values = self._unmerged
         pairs, triplets = place[pairs], place[self.triplets]
         kept, kept_triplets = np.all(pairs >= 0, axis=1), np.all(triplets >= 0, axis=1)
         absent = int((~kept).sum() + (~kept_triplets).sum())
         if absent:
             report_absent(names[np.flatnonzero(place < 0)], absent, len(pairs) + len(triplets))
-        present = pairs[kept], labels[kept], weights[kept], triplets[kept_triplets]
+        present = *(column[kept] for column in (pairs, *values)), triplets[kept_triplets]
         return self._of(Rows(rows.n), *present, self.n_absent + absent)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the marks as a table, as ``seraph fit --pairs`` reads it.
 
-        It has columns i and j, numbers of rows, and similar; weight if weights differ from 1; than
-        if there are triplets, "i is nearer to j than to than"; and id_i, id_j and id_than if rows
-        have names, which then decide.
+        It has columns i and j, numbers of rows, and similar; weight and represents if they differ
+        from 1; than if there are triplets, "i is nearer to j than to than"; and id_i, id_j and
+        id_than if rows have names, which then decide.
 
         Examples
         --------
@@ -297,8 +305,9 @@ class Marks:
         frame : DataFrame or mapping of columns
             Columns i and j, and similar: 1 or 0, +1 or -1, true or false, yes or no, or from 0
             to 1; empty if the pair has not been answered. Columns id_i and id_j come before i
-            and j if `rows` has names. There may be columns weight and than (or id_than); others
-            are ignored.
+            and j if `rows` has names. There may be columns weight, represents, and than (or
+            id_than). Lines with a screen count as in `from_screens`: chance is that of a row to
+            be shown with the first one, and empty for other pairs. More columns are ignored.
         rows : int, array-like of names, or table
             Which table the marks are about.
 
@@ -347,7 +356,9 @@ class Marks:
         return cls._of(table, *marks._unmerged, marks.triplets)
 
     @classmethod
-    def from_screens(cls, screens: Any, answers: ArrayLike, *, rows: Any) -> Self:
+    def from_screens(
+        cls, screens: Any, answers: ArrayLike, *, rows: Any, chances: ArrayLike | None = None
+    ) -> Self:
         """Mark the pairs of screens of rows, as :func:`seraph.query_screens` chooses them.
 
         Only rows of one screen are marked with each other. A pair that was answered several times
@@ -364,6 +375,11 @@ class Marks:
         rows : int, array-like of names, or table
             Which table the marks are about. Screens with a name that is not there are left out
             and counted.
+        chances : array-like of shape (n_screens, size - 1), optional
+            The chance of each row to be shown with the first one, as ``query_screens`` returned
+            them. By these, the pairs of first rows represent random pairs, and the other pairs
+            none: so the threshold, the probabilities and the report of a
+            :class:`seraph.PairClassifier` hold for random pairs.
 
         Examples
         --------
@@ -379,9 +395,9 @@ class Marks:
         Marks(10 rows: 1 similar, 2 dissimilar)
         """
         table = Rows.of(rows)
-        pairs, similar, absent = pairs_of_screens(table, screens, answers)
+        pairs, similar, represents, absent = pairs_of_screens(table, screens, answers, chances)
         none = np.empty((0, 3), dtype=np.intp)
-        return cls._of(table, pairs, similar, np.ones(len(pairs)), none, absent)
+        return cls._of(table, pairs, similar, np.ones(len(pairs)), represents, none, absent)
 
 
 publish(globals(), "seraph", ["Marks"])

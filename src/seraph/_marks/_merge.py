@@ -12,25 +12,26 @@ from ._rows import Rows
 
 
 def merge_marks(
-    pairs: Array, likeness: Array, weights: Array, rows: Rows
-) -> tuple[Array, Array, Array]:
+    pairs: Array, likeness: Array, weights: Array, represents: Array, rows: Rows
+) -> tuple[Array, Array, Array, Array]:
     """Add up the marks of each pair, ordered by pairs, and refuse contradictions.
 
     ``w ln p(y)`` is linear in the weight and in the likeness, so marks of one pair are together
-    one mark: with the sum of their weights and the weighted mean of their likeness. A sure mark,
-    similar or dissimilar, overrides the uncertain marks of its pair.
+    one mark: with the sum of their weights and the weighted means of their likeness and of the
+    random pairs they represent. A sure mark, similar or dissimilar, overrides the uncertain marks
+    of its pair.
 
     Examples
     --------
     >>> pairs = np.array([[0, 1], [0, 1], [0, 2]])
     >>> likeness, weights = np.array([0.9, 0.5, 0.0]), np.array([1.0, 3.0, 1.0])
-    >>> merge_marks(pairs, likeness, weights, Rows(3))[1:]
-    (array([0.6, 0. ]), array([4., 1.]))
+    >>> merge_marks(pairs, likeness, weights, np.ones(3), Rows(3))[1:]
+    (array([0.6, 0. ]), array([4., 1.]), array([1., 1.]))
     """
     is_first = np.ones(len(pairs), dtype=bool)
     is_first[1:] = np.any(pairs[1:] != pairs[:-1], axis=1)
     if is_first.all():
-        return pairs, likeness, weights
+        return pairs, likeness, weights, represents
     first, place = np.flatnonzero(is_first), np.cumsum(is_first) - 1
     sure = (likeness == 0.0) | (likeness == 1.0)
     counts = sure | ~np.logical_or.reduceat(sure, first)[place]
@@ -45,8 +46,10 @@ def merge_marks(
         )
     counted = np.where(counts, weights, 0.0)
     total = np.add.reduceat(counted, first)
-    mean = np.add.reduceat(counted * likeness, first) / total
-    return pairs[first], np.clip(mean, low, high), total
+    mean, stands_for = (
+        np.add.reduceat(counted * values, first) / total for values in (likeness, represents)
+    )
+    return pairs[first], np.clip(mean, low, high), total, stands_for
 
 
 def cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:

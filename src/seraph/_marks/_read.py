@@ -13,19 +13,25 @@ from ._rows import Rows
 
 
 def read_pairs(
-    rows: Rows, pairs: ArrayLike | None, labels: ArrayLike | None, weights: ArrayLike | None
-) -> tuple[Array, Array, Array, int]:
+    rows: Rows,
+    pairs: ArrayLike | None,
+    labels: ArrayLike | None,
+    weights: ArrayLike | None,
+    represents: ArrayLike | None,
+) -> tuple[Array, Array, Array, Array, int]:
     """Check the marked pairs; count those of absent rows."""
     if pairs is None:
-        for name, values in (("labels", labels), ("weights", weights)):
+        given = {"labels": labels, "weights": weights, "represents": represents}
+        for name, values in given.items():
             if values is not None:
                 raise ValueError(f"{name} was passed without pairs: pass both or neither.")
-        return np.empty((0, 2), dtype=np.intp), np.empty(0), np.empty(0), 0
+        return np.empty((0, 2), dtype=np.intp), np.empty(0), np.empty(0), np.empty(0), 0
     if labels is None:
         raise ValueError("pairs was passed without labels: pass +1 or -1 for each pair.")
     numbers = rows.numbers(pairs)
     likeness = pair_likeness(labels, len(numbers))
     counts = mark_weights(weights, len(numbers))
+    stands_for = mark_weights(represents, len(numbers), "represents")
     itself = (numbers[:, 0] == numbers[:, 1]) & (numbers[:, 0] >= 0)
     if itself.any():
         at = int(np.flatnonzero(itself)[0])
@@ -33,7 +39,8 @@ def read_pairs(
         raise ValueError(f"pairs[{at}] pairs row {name} with itself: remove it.")
     present = find_present(rows, pairs, numbers, "pairs")
     kept = present & ~np.isnan(likeness) & (counts > 0.0)
-    return numbers[kept], likeness[kept], counts[kept], int((~present).sum())
+    parts = numbers[kept], likeness[kept], counts[kept], stands_for[kept]
+    return *parts, int((~present).sum())
 
 
 def read_triplets(rows: Rows, triplets: ArrayLike | None) -> tuple[Array, int]:

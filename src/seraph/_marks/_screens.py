@@ -22,8 +22,14 @@ from ._rows import Rows
 UNSURE, _LIKE_FIRST, _NOT_LIKE_FIRST = -1, 0, -2
 
 
-def pairs_of_screens(rows: Rows, screens: Any, answers: ArrayLike) -> tuple[Array, Array, int]:
-    """Return the answered pairs, whether each is similar, and how many name an absent row.
+def pairs_of_screens(
+    rows: Rows, screens: Any, answers: ArrayLike, chances: ArrayLike | None = None
+) -> tuple[Array, Array, Array, int]:
+    """Return the answered pairs, whether each is similar, how many random pairs it represents.
+
+    And how many screens name an absent row. The first row is random, so that its pair with a row
+    that had the chance c represents a multiple of 1 / c random pairs: the mean over the answers
+    is 1. The other pairs of a screen represent none.
 
     A pair that was answered several times is what most of its answers say; a tie says nothing.
 
@@ -31,7 +37,7 @@ def pairs_of_screens(rows: Rows, screens: Any, answers: ArrayLike) -> tuple[Arra
     --------
     Rows 3, 7 and 9, of which 7 is like 3:
 
-    >>> pairs, similar, _ = pairs_of_screens(Rows(10), [[3, 7, 9]], [[1, 0]])
+    >>> pairs, similar, *_ = pairs_of_screens(Rows(10), [[3, 7, 9]], [[1, 0]])
     >>> pairs.tolist(), similar.tolist()
     ([[3, 7], [3, 9], [7, 9]], [1.0, 0.0, 0.0])
     """
@@ -43,14 +49,38 @@ def pairs_of_screens(rows: Rows, screens: Any, answers: ArrayLike) -> tuple[Arra
         )
     numbers = rows.numbers(screens, "screens", shape[1])
     present = find_present(rows, screens, numbers, "screens")
-    pairs, votes, _ = _votes(numbers[present], _groups(answers, shape)[present])
+    pairs, votes, said = _votes(numbers[present], _groups(answers, shape)[present])
     twice = pairs[:, 0] == pairs[:, 1]
     if twice.any():
         raise ValueError(f"A screen shows row {shown(_name(rows, pairs[twice][0, 0]))} twice.")
+    weights = np.zeros(said.shape)
+    if chances is not None:  # pairs of the first row come first
+        weights[:, : shape[1] - 1] = 1.0 / check_chances(chances, shape)[present]
     pairs, place = np.unique(pairs, axis=0, return_inverse=True)
-    total = np.bincount(place.ravel(), votes, minlength=len(pairs))
+    total, weight = (
+        np.bincount(place.ravel(), values, minlength=len(pairs))
+        for values in (votes, weights[said])
+    )
     kept = total != 0
-    return pairs[kept], (total[kept] > 0).astype(float), int((~present).sum())
+    represents = np.ones(kept.sum()) if chances is None else stand_for(weight)[kept]
+    return pairs[kept], (total[kept] > 0).astype(float), represents, int((~present).sum())
+
+
+def check_chances(chances: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """Return the chances of the rows of screens, with one row fewer than the `shape`."""
+    table, expected = np.asarray(chances, dtype=np.float64), (shape[0], shape[1] - 1)
+    if table.shape != expected or not ((table > 0.0) & (table <= 1.0)).all():
+        raise ValueError(
+            f"chances must be above 0, at most 1, and of shape {expected}, as query_screens "
+            f"returned them; got the shape {table.shape}, from {table.min(initial=1.0):g} to "
+            f"{table.max(initial=0.0):g}."
+        )
+    return table
+
+
+def stand_for(weights: Array) -> Array:
+    """Divide the weights by the mean of those that are not zero."""
+    return weights / (weights.sum() / max(1, np.count_nonzero(weights)) or 1.0)
 
 
 def answers_of_first(answers: ArrayLike, shape: tuple[int, ...]) -> tuple[Array, Array]:
@@ -75,21 +105,21 @@ def contradictory_screens(numbers: Array, answers: ArrayLike) -> Array:
     >>> contradictory_screens(np.array([[0, 1], [2, 3], [1, 0]]), [[1], [1], [0]])
     array([0, 2])
     """
-    pairs, votes, screen = _votes(numbers, _groups(answers, numbers.shape))
+    pairs, votes, said = _votes(numbers, _groups(answers, numbers.shape))
     _, place = np.unique(pairs, axis=0, return_inverse=True)
     count = np.bincount(place.ravel())
     total = np.bincount(place.ravel(), votes, minlength=len(count))
-    return np.unique(screen[(np.abs(total) < count)[place.ravel()]])
+    return np.unique(np.nonzero(said)[0][(np.abs(total) < count)[place.ravel()]])
 
 
 def _votes(numbers: Array, groups: Array) -> tuple[Array, Array, Array]:
-    """Return the answered pairs, 1 or -1 for alike or not, and the screen of each."""
+    """Return the answered pairs, 1 or -1 for alike or not, and which of all pairs they are."""
     i, j = np.triu_indices(numbers.shape[1], k=1)
     one, other = groups[:, i], groups[:, j]
     # Two rows that are not like the first may be alike or not.
     said = (one != UNSURE) & (other != UNSURE) & ((one >= 0) | (other >= 0))
     pairs = np.sort(np.stack([numbers[:, i], numbers[:, j]], axis=-1)[said], axis=1)
-    return pairs, np.where((one == other)[said], 1, -1), np.nonzero(said)[0]
+    return pairs, np.where((one == other)[said], 1, -1), said
 
 
 def _groups(answers: ArrayLike, shape: tuple[int, ...]) -> Array:

@@ -12,8 +12,10 @@ from .._utils._typing import Array
 from .._utils._unknown import is_unknown
 from .._utils._validation import shown
 from ..tables._words import read_answer
+from ._answers import pair_likeness
 from ._columns import as_column, objects, plain
 from ._rows import Rows
+from ._screens import stand_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +43,8 @@ def marks_table(marks: Any, rows: Rows) -> pd.DataFrame:
     frame["similar"] = marks.labels.astype(int) if sure else marks.labels
     if np.any(marks.weights != 1.0):
         frame["weight"] = marks.weights
+    if np.any(marks.represents != 1.0):
+        frame["represents"] = marks.represents
     if len(marks.triplets):
         compared = pd.DataFrame(marks.triplets, columns=["i", "j", "than"])
         compared = compared.astype({"than": "Int64"})  # with floats, long names would be rounded
@@ -74,19 +78,48 @@ def read_table(frame: Any, *, by_name: bool) -> dict[str, Any]:
             )
     cells = {
         name: _column(frame, name)
-        for name in (first, second, "similar", "weight", third)
+        for name in (first, second, "similar", "weight", "represents", "screen", "chance", third)
         if name in known
     }
     pairs = np.column_stack([cells[first], cells[second]])
     labels = objects([_read_answer(value) for value in cells["similar"]])
     than = cells.get(third, np.full(len(pairs), None))
     compared = ~is_unknown(than)
+    represents = cells.get("represents")
+    if "screen" in cells:
+        labels, represents = _of_screens(pairs, labels, cells)
     return {
         "pairs": pairs[~compared],
         "labels": labels[~compared],
         "weights": cells["weight"][~compared] if "weight" in known else None,
+        "represents": None if represents is None else represents[~compared],
         "triplets": np.column_stack([pairs, than])[compared] if compared.any() else None,
     }
+
+
+def _of_screens(pairs: Array, labels: Array, cells: dict[str, Array]) -> tuple[Array, Array]:
+    """Return how likely the pairs are similar, and what they represent; some are from screens.
+
+    Of the lines of screens about one pair, the first says what most say, and stands for all.
+    """
+    likeness = pair_likeness(labels, len(labels))
+    chance = cells.get("chance", np.full(len(labels), None))
+    has_screen, has_chance = (
+        ~is_unknown(cell) & (cell != "") & ~np.isnan(likeness)
+        for cell in (cells["screen"], chance)
+    )
+    weights = np.zeros(len(labels))
+    weights[has_chance] = 1.0 / chance[has_chance].astype(float)
+    lines: dict[frozenset[Any], list[int]] = {}
+    for line in np.flatnonzero(has_screen).tolist():
+        lines.setdefault(frozenset(pairs[line].tolist()), []).append(line)
+    for same in lines.values():
+        votes, weight = np.sign(likeness[same] - 0.5).sum(), weights[same].sum()
+        likeness[same], weights[same] = np.nan, 0.0
+        likeness[same[0]] = 0.5 + 0.5 * np.sign(votes) if votes else np.nan
+        weights[same[0]] = weight
+    represents = stand_for(weights) if has_chance.any() else np.ones(len(labels))
+    return likeness, np.where(has_screen, represents, 1.0)
 
 
 def _column(frame: Any, name: str) -> Array:

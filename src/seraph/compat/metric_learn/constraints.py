@@ -58,7 +58,8 @@ class Constraints:
     def _pairs(self, n_constraints: int, similar: bool, rng: np.random.RandomState) -> Array:
         """Sample ordered pairs, each at most once."""
         none = np.empty((0, 2), dtype=np.intp)
-        labels = PairLabels(known_codes(self.partial_labels), none, none[:, 0], none[:, 0], none)
+        no = none[:, 0]
+        labels = PairLabels(known_codes(self.partial_labels), none, no, no, no, none)
         total = 2 * (labels.n_similar if similar else labels.n_dissimilar)
         if total < n_constraints:
             kind = "positive" if similar else "negative"
