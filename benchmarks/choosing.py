@@ -1,186 +1,151 @@
-"""Compare the rules for lam="auto" and the default members of MeanMetric.
+"""Try a change on the sets for choosing: ``python -m benchmarks.choosing WHAT [samplings]``.
 
-``python -m benchmarks.choosing lam [samplings]`` prints, for each rule, the paired change from
-today's rule on the sets for choosing, and the errors on the paper's tasks. ``members`` compares
-equal means of learners with the Euclidean distance, and counts the cases in which they are
-worse. ``uses`` prints how many directions SERAPH and MeanMetric have, how well k-means finds the
-classes, and errors of classifiers. ``classes`` prints the pair AUC of ten Gaussian classes.
-Differences are means over samplings, with standard errors over sets.
+``scale``: other scales of the numbers of a table than z-scores. ``spread``: in MeanMetric, ITML on
+labels that were spread over a graph of neighbors; alone, and with the roots of MetricClassifier's
+chances beside the coordinates. ``pca``: the principal components of texts above the noise (Gavish
+and Donoho 2014), then MeanMetric. Prints what each gains over the first, in points, positive where
+it is better: means over sets, with 95 % intervals, and how many sets get worse.
 """
 
 import argparse
 import warnings
+from collections import defaultdict
 
 import numpy as np
-from sklearn.cluster import KMeans
 from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import QuantileTransformer
 
 from seraph import SERAPH, MeanMetric, MetricClassifier
-from seraph.classic import ITML, LRML, Euclidean
+from seraph.classic import ITML, LRML
 
+from ._stamp import make_stamp, table
 from .evidence import _data
-from .evidence._tasks import judge, pair_auc, sample, squared_distances
-from .paper._data import TASKS, load_task
-from .paper._protocol import sample_task
+from .evidence._methods import Spread
+from .evidence._report import show
+from .evidence._results import summarize
+from .evidence._tasks import judge, sample, squared_distances
 
-# Factors in place of 0.08 / sqrt(k), for k labeled rows and the effective rank r.
-TODAY = "0.08 / sqrt(k)"
-RULES = {
-    "0.02 (sqrt(r/k) + r/k)": lambda r, k: 0.02 * (np.sqrt(r / k) + r / k),
-    "0.03 sqrt(r/k)": lambda r, k: 0.03 * np.sqrt(r / k),
-    "0.04 sqrt(r/k)": lambda r, k: 0.04 * np.sqrt(r / k),
+
+def signed_log(Z):
+    """Return ``sign(z) log(1 + |z|)``."""
+    return np.sign(Z) * np.log1p(np.abs(Z))
+
+
+def scales(task, X):
+    """Return MeanMetric's coordinates of rows for each scale; a number has a variance of one."""
+    numbers = np.abs(X.var(axis=0) - 1) < 1e-3
+    scores = QuantileTransformer(output_distribution="normal", n_quantiles=min(1000, len(task.X)))
+    scores.fit(task.X[:, numbers])
+    spread = signed_log(task.X[:, numbers]).std(axis=0)
+    spread[spread < 1e-9] = 1.0
+    changes = {
+        "z-scores": lambda Z: Z,
+        "signed log": signed_log,
+        "signed log, variance 1": lambda Z: signed_log(Z) / spread,
+        "z-scores and normal scores": lambda Z: (
+            np.hstack([Z, scores.transform(Z).clip(-3, 3)]) / 2**0.5
+        ),
+        "clipped at 3": lambda Z: Z.clip(-3, 3),
+    }
+
+    def coordinates(change):
+        scaled = lambda X: np.hstack([change(X[:, numbers]), X[:, ~numbers]])  # noqa: E731
+        learner = MeanMetric().fit(scaled(task.X), **task.supervision)
+        return lambda X: learner.transform(scaled(X))
+
+    return {title: coordinates(change) for title, change in changes.items()}
+
+
+def spread_labels(task, _):
+    """Return coordinates of rows with ITML on the labels, and on spread labels."""
+    X, y = task.X, task.y
+    seraph, lrml = SERAPH().fit(X, y), LRML().fit(X, y)
+    maps = {}
+    for title, itml in {"ITML": ITML(), "ITML on spread labels": Spread()}.items():
+        members = {"seraph": seraph, "lrml": lrml, "itml": itml.fit(X, y)}
+        named = [(name, FrozenEstimator(one)) for name, one in members.items()]
+        learner = MeanMetric(named).fit(X, y)
+        classify = MetricClassifier(FrozenEstimator(learner)).fit(X, y)
+
+        def beside(T, learner=learner, classify=classify):
+            parts = [
+                (learner.transform(rows), np.sqrt(classify.predict_proba(rows))) for rows in (X, T)
+            ]
+            lengths = [np.sqrt(part.var(axis=0).sum()) for part in parts[0]]
+            return np.hstack([parts[1][0] / lengths[0], 2 * parts[1][1] / lengths[1]])
+
+        maps |= {title: learner.transform, f"{title}; chances beside": beside}
+    return maps
+
+
+def principal(task, _):
+    """Return MeanMetric's coordinates of rows, and of their components above the noise."""
+    center = task.X.mean(axis=0)
+    lengths, rows = np.linalg.svd(task.X - center, full_matrices=False)[1:]
+    b = min(task.X.shape) / max(task.X.shape)
+    noise = (0.56 * b**3 - 0.95 * b**2 + 1.82 * b + 1.43) * np.median(lengths)
+    P = rows[lengths > noise]
+    learner = MeanMetric().fit(task.X, **task.supervision)
+    reduced = MeanMetric().fit((task.X - center) @ P.T, **task.supervision)
+    return {
+        "all features": learner.transform,
+        "PCA first": lambda X: reduced.transform((X - center) @ P.T),
+    }
+
+
+SPREAD = "wine breast-cancer digits segment glass vehicle heart sonar satellite penguins brown "
+SPREAD += "phishing vowel diabetes newsgroups-minilm reuters8-wordllama"
+TEXTS = "newsgroups-minilm tweets-minilm reuters8-wordllama newsgroups-wordllama"
+TABLES = [name for name, row in _data.GROUPS["choosing"].items() if row["kind"] == "table"]
+TRIALS = {  # how, on which sets and settings, and the most rows to learn from
+    "scale": (scales, TABLES, ("labels-20", "pairs-80"), 400),
+    "spread": (spread_labels, SPREAD.split(), ("labels-20", "labels-100"), 400),
+    "pca": (principal, TEXTS.split(), ("labels-20", "labels-100", "pairs-100"), 1000),
 }
-LEARNERS = {"SERAPH": SERAPH, "LRML": LRML, "ITML": ITML, "Euclidean": Euclidean}
-MEANS = ("SERAPH Euclidean", "SERAPH LRML", "SERAPH LRML ITML", "SERAPH LRML ITML Euclidean")
-SETTINGS = ("labels-20", "labels-100", "pairs-100")
-COLUMNS = ("AUC", "MAP@R", "error")
 
 
-def fit_rules(X, k, supervision):
-    """Fit SERAPH with each rule."""
-    today = SERAPH().fit(X, **supervision)
-    variances = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
-    r = variances.sum() / variances[0]
-    unit = today.lam_ / (0.08 / np.sqrt(k))
-    rules = {title: SERAPH(lam=unit * rule(r, k)) for title, rule in RULES.items()}
-    return {TODAY: today} | {t: learner.fit(X, **supervision) for t, learner in rules.items()}
-
-
-def fit_means(X, k, supervision):
-    """Fit each learner once, and average the fitted metrics."""
-    learners = {name: make().fit(X, **supervision) for name, make in LEARNERS.items()}
-    fits = {"Euclidean": learners["Euclidean"], "SERAPH": learners["SERAPH"]}
-    for title in MEANS:
-        members = [(name, FrozenEstimator(learners[name])) for name in title.split()]
-        fits[title] = MeanMetric(members).fit(X, **supervision)
-    return fits
-
-
-def judge_fits(fit, task):
-    """Return title -> AUC, MAP@R and error; a metric of rank zero counts as Euclidean."""
-    k = len(np.unique(task.pairs)) if task.y is None else len(task.labeled)
-    results = {}
-    for title, learner in fit(task.X, k, task.supervision).items():
-        apply = learner.transform if len(learner.components_) else np.asarray
-        Z, errors = apply(task.X_test), None
+def judge_maps(task, maps):
+    """Return title -> AUC, MAP@R and minus the 1-NN error."""
+    scores = {}
+    for title, transform in maps.items():
+        Z, errors = transform(task.X_test), None
         if task.y is not None:
-            nearest = squared_distances(Z, apply(task.X[task.labeled])).argmin(axis=1)
+            nearest = squared_distances(Z, transform(task.X[task.labeled])).argmin(axis=1)
             errors = task.y[task.labeled][nearest] != task.y_test
-        scores = judge(squared_distances(Z, Z), task.y_test, errors)
-        results[title] = [scores["auc"], scores["map"], scores["error"]]
-    return results
+        one = judge(squared_distances(Z, Z), task.y_test, errors)
+        scores[title] = np.array([one["auc"], one["map"], -one["error"]])
+    return scores
 
 
-def compare(fit, samplings):
-    """Print the change from the first method in each setting; count the cases that are worse."""
-    names, missing = _data.available(_data.GROUPS["choosing"])
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=TRIALS)
+    parser.add_argument("samplings", type=int, nargs="?", default=5)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")  # few labels make many learners complain
+    make, names, settings, seen = TRIALS[options.what]
+    names, missing = _data.available(names)
     print("Not available:", ", ".join(missing) or "none")
-    changes, titles = [], []
-    for setting in SETTINGS:
-        means = []  # of a set: methods x columns
+    for setting in settings:
+        gains, base = defaultdict(lambda: defaultdict(list)), defaultdict(list)
         for name in names:
-            tasks = [sample(*_data.load(name), setting, seed) for seed in range(samplings)]
-            if tasks[0] is not None:
-                results = [judge_fits(fit, task) for task in tasks]
-                titles = list(results[0])
-                means.append(np.mean([list(one.values()) for one in results], axis=0))
-        changes.append(np.array(means) - np.array(means)[:, :1])
-        print(f"\n{setting}, {len(means)} sets; {titles[0]}:", np.mean(means, axis=0)[0].round(2))
-        print_changes(titles, changes[-1], COLUMNS)
-    losses = np.array([-1, -1, 1]) * np.concatenate(changes)
-    print(f"\nWorse than {titles[0]}, of {len(losses)} cases (by more than one point):")
-    for j, title in enumerate(titles[1:], 1):
-        counts = zip(COLUMNS, (losses[:, j] > 1e-9).sum(0), (losses[:, j] > 1).sum(0), strict=True)
-        print(f"  {title:28}", *(f"{column} {n} ({large})" for column, n, large in counts))
-
-
-def print_changes(titles, changes, columns):
-    """Print the mean change of each method and its standard error, over the first axis."""
-    spread = changes.std(axis=0, ddof=1) / np.sqrt(len(changes))
-    for title, mean, error in zip(titles[1:], changes.mean(axis=0)[1:], spread[1:], strict=True):
-        cells = zip(columns, mean, error, strict=True)
-        print(f"  {title:28}", *(f"{column} {m:+.2f} ± {e:.2f}  " for column, m, e in cells))
-
-
-def compare_on_paper(fit, samplings):
-    """Print the mean error of the nearest labeled row on each of the paper's tasks."""
-    table, titles = [], []
-    for name in TASKS:
-        errors = []
-        for number in range(samplings):
-            sampling = sample_task(load_task(name), 0, number)
-            fits = fit(sampling.X, int(sampling.labeled.sum()), {"y": sampling.y_partial})
-            titles = list(fits)
-            errors.append([sampling.nearest_neighbor_error(one) for one in fits.values()])
-        table.append(np.mean(errors, axis=0))
-        print(f"{name:14}", dict(zip(titles, table[-1].round(2).tolist(), strict=True)))
-    print(f"\nMean of the tasks; {titles[0]}: {np.mean(table, axis=0)[0]:.2f}")
-    print_changes(titles, (np.array(table) - np.array(table)[:, :1])[..., None], ("error",))
-
-
-def measure_uses(task):
-    """Return directions and adjusted Rand indices of learners, and errors of classifiers."""
-    figures = {}
-    for learner in (Euclidean(), SERAPH(), MeanMetric()):
-        Z = learner.fit(task.X, **task.supervision).transform(task.X_test)
-        k_means = KMeans(len(np.unique(task.y_test)), n_init=5, random_state=0)
-        clusters = k_means.fit_predict(Z if Z.shape[1] else task.X_test)
-        figures[f"{learner}, directions"] = Z.shape[1]
-        figures[f"{learner}, ARI"] = 100 * adjusted_rand_score(task.y_test, clusters)
-    if task.y is not None:
-        rows = task.labeled
-        logistic = LogisticRegression(max_iter=2000).fit(task.X[rows], task.y[rows])
-        for classifier in (MetricClassifier().fit(task.X, task.y), logistic):
-            score = classifier.score(task.X_test, task.y_test)
-            figures[f"{type(classifier).__name__}, error"] = 100 * (1 - score)
-    return figures
-
-
-def compare_uses(samplings):
-    """Print the figures of each setting, means over sets."""
-    names, _ = _data.available(_data.GROUPS["choosing"])
-    for setting in SETTINGS:
-        means = []  # of a set
-        for name in names:
-            tasks = [sample(*_data.load(name), setting, seed) for seed in range(samplings)]
-            if tasks[0] is not None:
-                results = [measure_uses(task) for task in tasks]
-                titles = list(results[0])
-                means.append(np.mean([list(one.values()) for one in results], axis=0))
-        table = zip(titles, np.mean(means, axis=0).round(1).tolist(), strict=True)
-        print(f"{setting}, {len(means)} sets:", dict(table))
-
-
-def compare_on_classes(seeds=3, n=2000):
-    """Print the AUC of ten Gaussian classes; their separation is the same in both dimensions."""
-    for m in (64, 200):
-        centers = 4 / np.sqrt(m) * np.random.default_rng(5).normal(size=(10, m))
-        for k in (20, 100, 400):
-            rows = []
-            for seed in range(seeds):
-                rng = np.random.default_rng(seed)
-                y, y_new = rng.integers(10, size=(2, n))
-                X, X_new = (centers[codes] + rng.normal(size=(n, m)) for codes in (y, y_new))
-                fits = fit_rules(X, k, {"y": np.where(np.arange(n) < k, y, -1)})
-                maps, alike = [f.transform(X_new) for f in fits.values()], y_new[:, None] == y_new
-                rows.append([100 * pair_auc(squared_distances(Z, Z), alike) for Z in maps])
-            means = np.mean(rows, axis=0).round(1).tolist()
-            print(f"{m} features, {k} labels:", dict(zip(fits, means, strict=True)))
+            for seed in range(options.samplings):
+                X, *rest = _data.load(name)
+                task = sample(X, *rest, setting, seed, seen=seen, judged=250)
+                if task is not None:
+                    scores = judge_maps(task, make(task, X))
+                    first, *others = scores
+                    base[name].append(scores[first])
+                    for title in others:
+                        gains[title][name].append(scores[title] - scores[first])
+        rows = [[first, *np.mean([np.mean(v, axis=0) for v in base.values()], axis=0).round(1)]]
+        for title, by_set in gains.items():
+            columns = ({name: np.array(v)[:, k] for name, v in by_set.items()} for k in range(3))
+            figures = [summarize(column) for column in columns]
+            rows.append([title, *(f"{show(f, False)}, {f['worse']}/{f['sets']}" for f in figures)])
+        print(table([setting, "pair AUC", "MAP@R", "1-NN error"], rows), flush=True)
+    print(f"*{options.samplings} samplings; {make_stamp()}.*")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("what", choices=("lam", "members", "uses", "classes"))
-    parser.add_argument("samplings", type=int, nargs="?", default=6)
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")
-    if options.what == "classes":
-        compare_on_classes()
-    elif options.what == "uses":
-        compare_uses(options.samplings)
-    else:
-        function = fit_rules if options.what == "lam" else fit_means
-        compare(function, options.samplings)
-        compare_on_paper(function, options.samplings)
+    main()

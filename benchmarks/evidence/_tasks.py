@@ -63,16 +63,15 @@ class Task:
         return np.flatnonzero(self.y >= 0)
 
 
-def sample(X, y, kind, setting, seed):
-    """Sample a task; None if the set is too small for the setting.
+def sample(X, y, kind, setting, seed, seen=SEEN, judged=JUDGED):
+    """Sample a task with at most so many rows; None if the set is too small for the setting.
 
     Too small means: as many labels as rows, fewer labels than classes, or too few pairs of one
     kind. A data frame becomes numbers, as `TablePreparer` has learned from the rows seen.
     """
     rng = np.random.default_rng([seed, len(y)])
     order = rng.permutation(len(y))
-    seen, judged = order[: len(y) // 2], order[len(y) // 2 :]
-    seen, judged = seen[:SEEN], judged[:JUDGED]
+    seen, judged = order[: len(y) // 2][:seen], order[len(y) // 2 :][:judged]
     what, count, *change = setting.split("-")
     options = dict(zip(change[::2], change[1::2], strict=True))
     chosen = _choose_classes(y, options.get("classes"), rng)
