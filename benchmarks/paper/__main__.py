@@ -65,7 +65,7 @@ def main(arguments=None):
         print("Table 1: our numbers, and the paper's in brackets\n\n" + to_markdown(sizes))
     if table is not None:
         print("Table 2: error in % (the paper's, and the difference in standard errors)\n")
-        print(to_markdown(grid(table, "{cell} ({paper}, {away})", bold="**{0}**")))
+        print(to_markdown(grid(table)))
         for row in (row for row in ("hyper", "seraph") if row in plan.methods):
             for claim, held, total, others in claims(table, row):
                 without = f" (not: {', '.join(others)})" if others else ""

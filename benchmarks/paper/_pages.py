@@ -17,7 +17,6 @@ from ._tables import ErrorTable, claims, grid, methods_of, table2, to_markdown
 
 PAGES = (ROOT / "docs/paper.md", ROOT / "docs/results/paper.md", ROOT / "paper/paper.md")
 _RIVALS = ("gdm", "nca", "lmnn", "itml", "ldm", "mfda")
-_FULL = "{cell} ({paper}, {away})"
 
 
 def write_pages(folder: Path, seed: int = 0) -> None:
@@ -44,8 +43,7 @@ def write_pages(folder: Path, seed: int = 0) -> None:
         "figure3": f"![{_ALT[3]}](results/figure3.png)\n\n{stamp}",
         "full": f"{halves(main)}{stamp}",
         "scalings": "".join(
-            f"`--scaling {scaling}`:\n\n{to_markdown(grid(results[scaling], _FULL))}\n"
-            f"{stamps[scaling]}\n"
+            f"`--scaling {scaling}`:\n\n{to_markdown(grid(results[scaling]))}\n{stamps[scaling]}\n"
             for scaling in results
             if scaling != "zscore"
         ),
@@ -114,7 +112,7 @@ def _held(held: int, total: int, others: list[str]) -> str:
 
 def halves(results: ErrorTable) -> str:
     """Return Table 2 in full, six tasks at a time."""
-    rows = grid(results, _FULL, bold="**{0}**")
+    rows = grid(results)
     starts = range(1, len(rows[0]), 6)
     return "".join(to_markdown([[row[0], *row[k : k + 6]] for row in rows]) + "\n" for k in starts)
 

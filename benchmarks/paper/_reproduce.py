@@ -16,7 +16,7 @@ from ._data import ROWS, load_task
 from ._experiment import Plan, Record, run
 from ._figures import draw_sparsity, draw_times
 from ._protocol import sample_task
-from ._tables import ErrorTable, table1, table2, to_csv, to_latex, to_markdown
+from ._tables import ErrorTable, table1, table2, to_markdown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,9 +54,6 @@ def reproduce(
         records.sort(key=lambda r: (r.task, r.sampling, list(plan.methods).index(r.method)))
     if "table2" in parts:
         table = table2(records)
-        suffix = "" if plan.scaling == "zscore" else f"-{plan.scaling}"
-        files[f"table2{suffix}.csv"] = to_csv(table)
-        files[f"table2{suffix}.tex"] = to_latex(table)
     if "figure1" in parts:
         figures["figure1"] = draw_sparsity("posterior")
     if "figure2" in parts:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -144,12 +143,11 @@ def tasks_of(table: ErrorTable) -> list[str]:
     return [t for t in TASKS if any(task == t for _, task in table)]
 
 
-def grid(table: ErrorTable, text: str = "{cell}", bold: str = "{0}") -> list[list[str]]:
+def grid(table: ErrorTable) -> list[list[str]]:
     """Format the table as rows of text: a header, then one row per method.
 
-    `text` is the format of a cell: ``{cell}`` is our mean and standard error, ``{paper}`` the
-    paper's mean, and ``{away}`` the difference in pooled standard errors. A missing cell is "-".
-    `bold` is the format of ``{cell}`` for the best methods.
+    A cell has our mean and standard error, bold for the best methods, and in brackets the paper's
+    mean and the difference in pooled standard errors. A missing cell is "-".
     """
     rows = [["", *tasks_of(table)]]
     for method in methods_of(table):
@@ -162,9 +160,7 @@ def grid(table: ErrorTable, text: str = "{cell}", bold: str = "{0}") -> list[lis
             own = f"{cell.mean:.2f} ± {cell.spread:.2f}"
             paper = "-" if cell.published is None else f"{cell.published[0]:.2f}"
             away = "" if cell.difference is None else f"{cell.difference:+.1f}"
-            row.append(
-                text.format(cell=bold.format(own) if cell.best else own, paper=paper, away=away)
-            )
+            row.append(f"{f'**{own}**' if cell.best else own} ({paper}, {away})")
         rows.append(row)
     return rows
 
@@ -172,50 +168,6 @@ def grid(table: ErrorTable, text: str = "{cell}", bold: str = "{0}") -> list[lis
 def to_markdown(rows: list[list[str]]) -> str:
     """Format rows of text as a Markdown table."""
     return markdown(rows[0], rows[1:])
-
-
-def to_latex(table: ErrorTable) -> str:
-    """Format table 2 as a LaTeX tabular, six tasks at a time, as in the paper."""
-    lines = [r"\begin{tabular}{l" + "c" * 6 + "}", r"\hline"]
-    rows = grid(table, "${cell}$", bold=r"\mathbf{{{0}}}")
-    for start in range(1, len(rows[0]), 6):
-        for row in rows:
-            cells = [row[0], *row[start : start + 6]]
-            lines.append(" & ".join(cells).replace("±", r"\pm") + r" \\")
-            if row is rows[0]:
-                lines.append(r"\hline")
-        lines.append(r"\hline")
-    return "\n".join([*lines, r"\end{tabular}", ""])
-
-
-def to_csv(table: ErrorTable) -> str:
-    """Format table 2 as CSV, one line per task and method."""
-    lines = []
-    for task in tasks_of(table):
-        for method in methods_of(table):
-            if (cell := table.get((method, task))) is None:
-                continue
-            mean, spread = cell.published or ("", "")
-            away = "" if cell.difference is None else f"{cell.difference:.2f}"
-            lines.append(
-                {
-                    "task": task,
-                    "method": method,
-                    "samplings": len(cell.errors),
-                    "mean": f"{cell.mean:.4f}",
-                    "standard_error": f"{cell.spread:.4f}",
-                    "best": int(cell.best),
-                    "seconds": f"{cell.seconds:.4f}",
-                    "paper_mean": mean,
-                    "paper_standard_error": spread,
-                    "difference_in_standard_errors": away,
-                }
-            )
-    out = io.StringIO()
-    writer = csv.DictWriter(out, lines[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return out.getvalue()
 
 
 def table1(tasks: dict[str, Row], counts: dict[str, tuple[float, float]]) -> list[list[str]]:

@@ -1,8 +1,8 @@
 """Compare the learners that seraph and metric-learn share, on the same splits.
 
 Makes a virtual environment with scikit-learn 1.7.2 and metric-learn 0.7.0, in which both
-libraries run. Prints errors and seconds side by side, and writes them to benchmarks/RESULTS.md
-and docs/results/peers.md. A run that was stopped goes on where it ended.
+libraries run. Writes errors and seconds side by side to docs/results/peers.md. A run that was
+stopped goes on where it ended.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from benchmarks.evidence import _data
 
 from ._environment import ROOT, interpreter
 from ._methods import METHODS
-from ._report import page, section, write_section
+from ._report import page
 from ._run import plan, run
 from ._tasks import ROWS
 
@@ -30,7 +30,7 @@ def main(arguments=None):
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--cap", type=float, default=60.0, help="CPU seconds of a fit, at most")
     parser.add_argument("--again", nargs="+", default=[], help='such as "seraph ITML"; run afresh')
-    parser.add_argument("--report", action="store_true", help="only print and write the tables")
+    parser.add_argument("--report", action="store_true", help="only write the tables")
     parser.add_argument("--out", type=Path, default=OUT)
     chosen = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # ends the workers too
@@ -49,10 +49,8 @@ def main(arguments=None):
             print(f"left out: {name}: {reason}", file=sys.stderr)
         jobs = plan(tables, chosen.rows, chosen.samplings, chosen.methods)
         run(jobs, records, interpreter(chosen.out / "environment"), chosen.cap)
-    fits = list(records.found.values())
-    print(section(fits))
-    write_section(ROOT / "benchmarks" / "RESULTS.md", section(fits))
-    (ROOT / "docs" / "results" / "peers.md").write_text(page(fits), encoding="utf-8")
+    path = ROOT / "docs" / "results" / "peers.md"
+    path.write_text(page(records.found.values()), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from benchmarks.evidence import _data
 from ._methods import METHODS, OURS, THEIRS
 from ._tasks import TIMED
 
-TITLE = "## `python -m benchmarks.peers`"
 TITLES = dict(zip(OURS, ("Our own learners", "The stand-ins, `seraph.compat`"), strict=True))
 ALLOWED_MEAN, ALLOWED_SET = 0.3, 2.0  # points by which our error may be larger
 
@@ -81,28 +80,31 @@ class Results:
         return (float(np.median(ratios)) if ratios else np.nan), False
 
 
-def section(records):
-    """Return the section of RESULTS.md."""
+def page(records):
+    """Return the page of the documentation."""
     records = list(records)
     caps = " or ".join(
         f"{cap:g}" for cap in sorted({r["capped"] for r in records if "capped" in r})
     )
-    lines = [TITLE, ""]
-    lines += [
+    samplings = Results(records).samplings()
+    lines = [
+        "# Compared with metric-learn: `python -m benchmarks.peers`",
+        "",
         "Both libraries with their defaults on the same labeled rows and one thread: this",
         "version of ours, and metric-learn 0.7.0 with scikit-learn 1.7.2. Error of the nearest",
         "labeled row in %, mean over the samplings, and CPU seconds. Each learner is fitted once",
         "to a few points before it is measured. Short fits are repeated for 0.3 s, the libraries",
         "taking turns after 0.03 s; the least mean of a turn counts. Ratios are medians over the",
         f"first {TIMED} samplings. `>` means stopped at the cap{f', {caps} s' if caps else ''}.",
-        f"Samplings of a task: {Results(records).samplings()}. Bold: short of our aims, at most",
-        f"{ALLOWED_MEAN} points more in the mean and {ALLOWED_SET:g} on any set, and at least 10",
-        "times as fast on every set (SCML: 3 times; the others after LMNN, and all stand-ins but",
-        "SCML's: as fast).",
+        f"Bold: short of our aims, at most {ALLOWED_MEAN} points more in the mean and",
+        f"{ALLOWED_SET:g} on any set, and at least 10 times as fast on every set (SCML: 3 times;",
+        "the others after LMNN, and all stand-ins but SCML's: as fast).",
         "",
     ]
+    stamp = f"*{samplings} samplings; {make_stamp()}.*"
     for ours, title in TITLES.items():
-        lines += _part(Results(records, ours), title)
+        if part := list(_part(Results(records, ours), title)):
+            lines += [*part, stamp, ""]
     return "\n".join(lines[:-1]) + "\n"
 
 
@@ -110,7 +112,7 @@ def _part(results, title):
     """Yield the lines about our own learners, or about the stand-ins."""
     methods = {method: places for method in METHODS if (places := results.places(method))}
     if methods:
-        yield from (f"### {title}", "")
+        yield from (f"## {title}", "")
         if results.ours == OURS[0]:
             yield from (*summary(results), "")
         yield f"Error of metric-learn / {results.ours} in %, times faster:"
@@ -191,20 +193,3 @@ def _limit(ratio):
 
 def _bold(text, beyond):
     return f"**{text}**" if beyond else text
-
-
-def page(records):
-    """Return the table of the documentation."""
-    results = Results(records)
-    stamp = f"*{results.samplings()} samplings; {make_stamp()}.*"
-    return "\n".join([*summary(results), "", stamp]) + "\n"
-
-
-def write_section(path, text):
-    """Replace our section of a file, or add it at the end."""
-    before, title, after = path.read_text(encoding="utf-8").partition(TITLE + "\n")
-    _, more, rest = after.partition("\n## ")
-    path.write_text(
-        before.rstrip() + "\n\n" + text + ("\n## " + rest if title and more else ""),
-        encoding="utf-8",
-    )
