@@ -138,7 +138,8 @@ def main():
                     base[name].append(scores[first])
                     for title in others:
                         gains[title][name].append(scores[title] - scores[first])
-        rows = [[first, *np.mean([np.mean(v, axis=0) for v in base.values()], axis=0).round(1)]]
+        means = np.mean([np.mean(v, axis=0) for v in base.values()], axis=0)
+        rows = [[first, *(f"{abs(mean):.1f}" for mean in means)]]
         for title, by_set in gains.items():
             columns = ({name: np.array(v)[:, k] for name, v in by_set.items()} for k in range(3))
             figures = [summarize(column) for column in columns]
