@@ -23,7 +23,7 @@ SETTINGS = [
 
 
 def value_and_gradient(X, y, A, mu, lam):
-    """The objective (7) and its gradient by the metric, with a table of all pairs."""
+    """The objective (7) and its gradient with respect to the metric, with a table of all pairs."""
     i, j = np.triu_indices(len(X), 1)
     D = X[i] - X[j]
     p = expit(1.0 - np.einsum("ka,ab,kb->k", D, A, D))

@@ -32,7 +32,7 @@ class Roughness(Term):
         return R
 
     def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the m x m gradient by the metric."""
+        """Return the value at ``P'P`` and the m x m gradient with respect to the metric."""
         return -((P @ self.R) * P).sum(), -self.R
 
     def at_scale(self, s: float) -> Self:
@@ -40,5 +40,5 @@ class Roughness(Term):
         return replace(self, R=self.R / s)
 
     def slope(self, P: AnyArray) -> float:
-        """Return the derivative by ``ln s``."""
+        """Return the derivative with respect to ``ln s``."""
         return float(((P @ self.R) * P).sum())

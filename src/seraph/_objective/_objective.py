@@ -40,7 +40,7 @@ class Term(ABC):
         """
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the r x m gradient by ``P``, which is ``2 P G``."""
+        """Return the value and the r x m gradient with respect to ``P``, which is ``2 P G``."""
         value, gradient = self.value_and_gradient(P)
         return value, 2.0 * P @ gradient
 
@@ -49,7 +49,7 @@ class Term(ABC):
         return self
 
     def slope(self, P: AnyArray) -> float:  # noqa: ARG002
-        """Return the derivative by ``ln s`` at a fixed ``B = P'P``."""
+        """Return the derivative with respect to ``ln s`` at a fixed ``B = P'P``."""
         return 0.0
 
     def m_step(self, P: AnyArray | None) -> Self:  # noqa: ARG002
@@ -64,13 +64,13 @@ class Trace(Term):
     lam: float
 
     def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the m x m gradient by the metric."""
+        """Return the value at ``P'P`` and the m x m gradient with respect to the metric."""
         xp = library(P)
         place = {} if xp is np else {"device": P.device}
         return -self.lam * (P * P).sum(), -self.lam * xp.eye(P.shape[1], dtype=P.dtype, **place)
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the r x m gradient by ``P``."""
+        """Return the value at ``P'P`` and the r x m gradient with respect to ``P``."""
         return -self.lam * (P * P).sum(), -2.0 * self.lam * P
 
     def at_scale(self, s: float) -> Self:
@@ -78,7 +78,7 @@ class Trace(Term):
         return replace(self, lam=self.lam / s)
 
     def slope(self, P: AnyArray) -> float:
-        """Return the derivative by ``ln s``."""
+        """Return the derivative with respect to ``ln s``."""
         return self.lam * float((P * P).sum())
 
 
@@ -99,13 +99,13 @@ class PairTerm(Term):
         """Return the sum for the points `Z`, that of the derivatives, and ``Lap(W) Y``."""
 
     def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the m x m gradient by the metric."""
+        """Return the value at ``P'P`` and the m x m gradient with respect to the metric."""
         value, _, product = self._sum(self._map(P), self.X)
         gradient = like(self.X.T @ product, P)
         return self.weight * value, 0.5 * self.weight * (gradient + gradient.T)
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the r x m gradient by ``P``."""
+        """Return the value at ``P'P`` and the r x m gradient with respect to ``P``."""
         Z = self._map(P)
         value, _, product = self._sum(Z, Z)
         return self.weight * value, 2.0 * self.weight * like(product.T @ self.X, P)
@@ -115,7 +115,7 @@ class PairTerm(Term):
         return replace(self, eta=s * self.eta)
 
     def slope(self, P: AnyArray) -> float:
-        """Return the derivative by ``ln s``: the threshold is ``s eta``."""
+        """Return the derivative with respect to ``ln s``: the threshold is ``s eta``."""
         Z = self._map(P)
         return -self.eta * self.weight * float(self._sum(Z, Z[:, :0])[1])
 
@@ -200,12 +200,12 @@ class Objective:
     rounding: float = 1e-15
 
     def value_and_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
-        """Return the value at ``P'P`` and the m x m gradient by the metric."""
+        """Return the value at ``P'P`` and the m x m gradient with respect to the metric."""
         values, gradients = zip(*(term.value_and_gradient(P) for term in self.terms), strict=True)
         return float(sum(values)), sum(gradients[1:], gradients[0])
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
-        """Return the value at ``P'P`` and the r x m gradient by ``P``."""
+        """Return the value at ``P'P`` and the r x m gradient with respect to ``P``."""
         parts = (term.value_and_factor_gradient(P) for term in self.terms)
         values, gradients = zip(*parts, strict=True)
         return float(sum(values)), sum(gradients[1:], gradients[0])

@@ -5,7 +5,7 @@ pairs with derivatives ``w``, the entries of a symmetric matrix ``W``, a sum ove
 returns::
 
     value       sum phi(t_ij)
-    slope       sum w_ij                  minus the derivative by eta
+    slope       sum w_ij                  minus the derivative with respect to eta
     product     Lap(W) Y                  Lap(W) = diag(W 1) - W
 
 from which follow the gradients ``X' Lap(W) X`` by A (with ``Y = X``) and ``2 (Lap(W) Z)' X`` by P

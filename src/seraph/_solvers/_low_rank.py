@@ -38,7 +38,7 @@ _IDLE_ITERATIONS, _LESS = 15, 0.7
 
 
 class Point(NamedTuple):
-    """A factor, with the value, the gradient by the factor and the `relative_slope` there."""
+    """A factor, with the value, its gradient and the `relative_slope` there."""
 
     P: AnyArray
     value: float
@@ -48,7 +48,7 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Certificate:
-    """The gradient by the metric at a factor, its directions of ascent, and the `optimality_gap`.
+    """The gradient with respect to the metric, its directions of ascent, and the gap.
 
     `turn` is the matrix that the factor was multiplied by to make its rows orthogonal.
     """
@@ -73,9 +73,9 @@ def low_rank(
 ) -> Result:
     """Maximize over the factor ``P`` of ``A = P'P``, with as few rows as the maximum needs.
 
-    A stationary P is a maximum over all metrics if no eigenvalue of the gradient by A is
-    positive (Journee, Bach, Absil, Sepulchre 2010). If some are, the objective rises along their
-    eigenvectors, which become new rows of P. Negligible rows are dropped.
+    A stationary P is a maximum over all metrics if no eigenvalue of the gradient with respect to A
+    is positive (Journee, Bach, Absil, Sepulchre 2010). If some are, the objective rises along
+    their eigenvectors, which become new rows of P. Negligible rows are dropped.
 
     P has at most `max_rank` rows. If these are fewer than the features, a metric at this limit
     counts as converged when it is stationary, whatever the full gradient is. The result has
@@ -88,8 +88,8 @@ def low_rank(
         converged = certificate.gap <= tol or (at_cap and search.point.slope <= tol)
         is_over = converged or len(search.steps) >= max_iter
         if not (is_over or search.widen(certificate)):
-            # Short rows have a small gradient by P although that by A is large: continue, unless
-            # rounding errors are all that is left.
+            # Short rows make the gradient with respect to P small where that with respect to A is
+            # large: continue, unless rounding errors are all that is left.
             is_over = stalled = stalled or search.slope_tol <= _LOWEST_SLOPE
             search.slope_tol *= 0.1
         if is_over:
@@ -139,7 +139,7 @@ class _Search:
 
     def ascend(self) -> tuple[Certificate, bool]:
         """Run L-BFGS with this number of rows; return where it ends, and whether it stalled."""
-        # The certificate takes an eigendecomposition, and is computed when the slope by P has
+        # The certificate takes an eigendecomposition, and is computed when the slope along P has
         # fallen tenfold: for tol = 1e-3, at 1e-2 and 1e-3. Slope s and gap g then tell what is
         # missing. g <= tol: nothing. g > 2 s: this rank is nearly solved, and what is left to gain
         # are other directions, so the factor becomes wider. Else: more steps at this rank.
@@ -228,8 +228,8 @@ class _Search:
         """
         turn = turn_to_axes(self.point.P, _NULL_ROW)
         P, value, gradient = self._turned(turn)
-        # The slope by the length of a row p is 2 p G p' / |p|: where p G p' is far below 0, the
-        # row shrinks at every step, and would reach 0 only in the limit.
+        # The slope along a row p is 2 p G p' / |p|: where p G p' is far below 0, the row shrinks
+        # at every step, and would reach 0 only in the limit.
         keep = ((P @ gradient) * P).sum(-1) >= (
             _IDLE_ROW * self.tol * self.objective.scale * (P * P).sum(-1)
         )

@@ -113,7 +113,7 @@ def gap_of(P: AnyArray, gradient: AnyArray, top: float, scale: float) -> float:
 
 
 def relative_slope(P: AnyArray, gradient: AnyArray, scale: float) -> float:
-    """Return the norm of the gradient by P, in the units of `optimality_gap`.
+    """Return the norm of the gradient with respect to P, in the units of `optimality_gap`.
 
     With ``gradient = 2 P G``, ``|2 P G| / (2 |P| scale)`` bounds the part ``|<G, A>| / tr A`` of
     the gap, by the Cauchy-Schwarz inequality.

@@ -25,10 +25,10 @@ class MatrixFunction(Protocol):
         """Relative error of a value."""
 
     def value_and_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
-        """Return the value and the gradient by A."""
+        """Return the value and the gradient with respect to A."""
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
-        """Return the value and the gradient by P."""
+        """Return the value and the gradient with respect to P."""
 
 
 @dataclass(frozen=True)

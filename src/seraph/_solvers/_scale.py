@@ -65,7 +65,7 @@ def over_scale(
 
 
 class _Trial(NamedTuple):
-    """The best matrix at a scale, the value minus the prior, and the slope by ``ln s``."""
+    """The best matrix at a scale, the value minus the prior, and its slope in ``ln s``."""
 
     result: Result
     value: float

@@ -76,10 +76,10 @@ def minimize_factor(
 ) -> tuple[Array, float, float, int]:
     """Minimize ``f(L L') - ln det(L L')`` by L-BFGS on a square factor L.
 
-    `value_and_half` takes L and returns f, and half its derivative by L. The search stops where
-    the divergence that bounds the distance from the minimum (`logdet_gap`) is at most `tol` times
-    ``max(1, objective)``. Returns the factor, the objective, its relative gap and the number of
-    iterations.
+    `value_and_half` takes L and returns f, and half its derivative with respect to L. The search
+    stops where the divergence that bounds the distance from the minimum (`logdet_gap`) is at most
+    `tol` times ``max(1, objective)``. Returns the factor, the objective, its relative gap and the
+    number of iterations.
     """
 
     def negative(L: Array) -> tuple[float, Array]:

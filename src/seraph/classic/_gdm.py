@@ -242,7 +242,7 @@ class _DissimilarDistances:
         return value - self.lam * float(np.vdot(P, P)), 2.0 * (half - self.lam * P)
 
     def by_weights(self, weights: Array) -> tuple[float, Array]:
-        """Return the sum alone under ``B = diag(weights)``, and its derivative by them."""
+        """Return the sum under ``B = diag(weights)``, and its derivative with respect to them."""
         used = weights > 0.0
         value, product = self.sums.laplacian(
             self.X[:, used] * np.sqrt(weights[used]), self.distance, self.X

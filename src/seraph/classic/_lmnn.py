@@ -218,9 +218,9 @@ class _LowerBound:
     """A lower bound on the objective of every metric, from the dual problem.
 
     For weights w in [0, 1] of the triples, the objective at any A is at least
-    ``mu sum(w) + <G, A>``, with G the gradient by A for these weights. Where G is positive
-    semi-definite, that is at least ``mu sum(w)``. Where it is not, shrinking w makes it so:
-    the gradient at ``s w`` is ``(1 - s)(1 - mu) C + s G``, with C the scatter of the targets.
+    ``mu sum(w) + <G, A>``, with G the gradient with respect to A for these weights. Where G is
+    positive semi-definite, that is at least ``mu sum(w)``. Where it is not, shrinking w makes it
+    so: the gradient at ``s w`` is ``(1 - s)(1 - mu) C + s G``, with C the scatter of the targets.
 
     In a direction without any pull, C is zero and no weight may remain on a pair that differs
     there: a long enough metric separates it for free.

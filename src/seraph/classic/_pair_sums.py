@@ -95,12 +95,12 @@ class PairSums:
         return value, product
 
     def by_factor(self, X: Array, P: Array, function: PairFunction) -> tuple[float, Array]:
-        """Return the sum of it over ``||P (x_i - x_j)||^2``, and half the derivative by `P`."""
+        """Return the sum over ``||P (x_i - x_j)||^2`` and half its gradient with respect to P."""
         value, product = self.laplacian(X @ P.T, function)
         return value, product.T @ X
 
     def by_metric(self, X: Array, P: Array, function: PairFunction) -> tuple[float, Array]:
-        """Return the same sum, and its derivative by ``P'P``: symmetric up to rounding."""
+        """Return the sum and its gradient with respect to ``P'P``: symmetric up to rounding."""
         value, product = self.laplacian(X @ P.T, function, X)
         return value, X.T @ product
 
