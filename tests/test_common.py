@@ -65,7 +65,6 @@ SETTINGS = [
     MetricClassifier(Euclidean()),
     GDM(diagonal=True),
     ITML(prior="covariance"),
-    ITML(n_constraints=5),
     LMNN(n_components=1),
     NCA(n_components=1),
     RCA(n_components=1),

@@ -12,7 +12,6 @@ stand-in's, except for two private ones, and the class of one of them, which its
 others to count its tests.
 """
 
-import pkgutil
 import sys
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec
@@ -22,10 +21,11 @@ PRIVATE = [find_spec(f"metric_learn.{name}") for name in ("_util", "sklearn_shim
 for name in [name for name in sys.modules if name.partition(".")[0] == "metric_learn"]:
     del sys.modules[name]
 sys.modules["metric_learn"] = ours = import_module("seraph.compat.metric_learn")
-for module in pkgutil.iter_modules(ours.__path__):
-    name = f"metric_learn.{module.name}"
-    sys.modules[name] = import_module(f"seraph.compat.{name}")
+for name in [name for name in sys.modules if name.startswith(f"{ours.__name__}.")]:
+    sys.modules[name.removeprefix("seraph.compat.")] = sys.modules[name]
 for spec in PRIVATE:
     sys.modules[spec.name] = module_from_spec(spec)
     spec.loader.exec_module(sys.modules[spec.name])
-ours.base_metric.ArrayIndexer = sys.modules["metric_learn._util"].ArrayIndexer
+sys.modules["metric_learn.base_metric"].ArrayIndexer = sys.modules[
+    "metric_learn._util"
+].ArrayIndexer

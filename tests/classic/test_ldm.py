@@ -125,16 +125,8 @@ def test_eigenvectors_are_the_principal_components_of_all_rows():
 
 def test_number_of_components():
     X, y = blobs(m=6)
-    explained = np.cumsum(PCA().fit(X).explained_variance_ratio_)
-    assert len(LDM().fit(X, y).gamma_) == 6
-    assert len(LDM(n_components=2).fit(X, y).gamma_) == 2
-    assert len(LDM(n_components=99).fit(X, y).gamma_) == 6
-    assert len(LDM(n_components=1.0).fit(X, y).gamma_) == 6
-    assert len(LDM(n_components=1).fit(X, y).gamma_) == 1
-    for fraction in (0.3, 0.5, 0.8):
-        count = int(np.argmax(explained >= fraction)) + 1
-        assert len(LDM(n_components=fraction).fit(X, y).gamma_) == count
-    assert LDM(n_components=2).fit(X, y).components_.shape[0] <= 2
+    for n_components, n in ((None, 6), (2, 2), (99, 6)):
+        assert len(LDM(n_components=n_components).fit(X, y).gamma_) == n
 
 
 def test_separable_labels_leave_the_metric_finite():

@@ -7,8 +7,8 @@ from sklearn.datasets import load_iris
 
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import Constraints
-from seraph.compat.metric_learn.base_metric import MahalanobisMixin, _PairsClassifierMixin
-from seraph.compat.metric_learn.constraints import wrap_pairs
+from seraph.compat.metric_learn._base import MahalanobisMixin, _PairsClassifierMixin
+from seraph.compat.metric_learn._constraints import wrap_pairs
 
 X, Y = (
     part[np.random.default_rng(0).permutation(150)[:60]] for part in load_iris(return_X_y=True)

@@ -1,5 +1,6 @@
 """What metric-learn's documentation promises, with one import changed."""
 
+import importlib
 import inspect
 import pickle
 import warnings
@@ -19,9 +20,12 @@ from sklearn.utils.estimator_checks import check_estimator
 from seraph import Marks, classic
 from seraph.compat import metric_learn
 from seraph.compat.metric_learn import Constraints
+from seraph.compat.metric_learn._base import (
+    MahalanobisMixin,
+    NonPSDError,
+    PreprocessorError,
+)
 from seraph.compat.metric_learn._starts import first_map
-from seraph.compat.metric_learn.base_metric import MahalanobisMixin
-from seraph.compat.metric_learn.exceptions import NonPSDError, PreprocessorError
 
 X, Y = load_iris(return_X_y=True)
 ORDER = np.random.default_rng(0).permutation(len(X))[:60]
@@ -225,6 +229,14 @@ def test_settings_that_cannot_be_meant_are_refused(name, parameters, said):
 def test_classes_that_are_fractions_are_refused(name):
     with pytest.raises(ValueError, match="Unknown label type"):
         make(name).fit(X, Y + 0.5)
+
+
+def test_the_modules_of_metric_learn_have_their_names():
+    for module, name in (("itml", "ITML"), ("covariance", "Covariance"), ("sdml", "_BaseSDML")):
+        home = importlib.import_module(f"seraph.compat.metric_learn.{module}")
+        assert getattr(home, name).__name__ == name
+    home = importlib.import_module("seraph.compat.metric_learn.exceptions")
+    assert home.NonPSDError is NonPSDError
 
 
 # Preprocessors

@@ -11,14 +11,6 @@ PACKAGES = (
     "seraph.classic",
     "seraph.compat",
     "seraph.compat.metric_learn",
-    "seraph.compat.metric_learn.base_metric",
-    "seraph.compat.metric_learn.constraints",
-    "seraph.compat.metric_learn.covariance",
-    "seraph.compat.metric_learn.exceptions",
-    *(
-        f"seraph.compat.metric_learn.{name}"
-        for name in ("itml", "lfda", "lmnn", "lsml", "mlkr", "mmc", "nca", "rca", "scml", "sdml")
-    ),
     "seraph.metrics",
     "seraph.persist",
     "seraph.plot",

@@ -31,14 +31,6 @@ class Links:
 
         Classes and certain marks come first, and must not contradict each other. Then unsure marks
         follow, the surest first; those that contradict the links so far are left out.
-
-        Examples
-        --------
-        >>> from seraph import Marks
-        >>> marks = Marks([[0, 1], [1, 2], [2, 3]], [1, 1, -1], rows=4)
-        >>> links = Links.of(PairLabels.make(4, marks=marks))
-        >>> links.group.tolist(), links.apart.tolist()
-        ([0, 0, 0, 1], [[0, 1]])
         """
         groups = _Groups(len(labels.codes))
         by_class = labels.rows_by_class

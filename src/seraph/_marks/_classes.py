@@ -26,13 +26,7 @@ _MINUS_ONE = (-1, *MINUS_ONE)
 
 
 def read_classes(y: ArrayLike, n: int, name: str = "y") -> tuple[Array, Array]:
-    """Return the labels of `n` rows, and which of them are known.
-
-    Examples
-    --------
-    >>> read_classes(["a", -1, None], 3)
-    (array(['a', -1, None], dtype=object), array([ True, False, False]))
-    """
+    """Return the labels of `n` rows, and which of them are known."""
     labels = as_labels(y)
     if len(labels) != n:
         raise ValueError(
@@ -55,13 +49,7 @@ def number_classes(labels: Array, known: Array) -> Array:
 
 
 def as_labels(y: ArrayLike) -> Array:
-    """Return labels as a one-dimensional array without changing the type of any.
-
-    Examples
-    --------
-    >>> as_labels(["a", -1, None])
-    array(['a', -1, None], dtype=object)
-    """
+    """Return labels as a one-dimensional array without changing the type of any."""
     values: Any = y
     if isinstance(y, np.ma.MaskedArray):
         values = y.data

@@ -14,12 +14,6 @@ def as_column(values: Any) -> Any:
     """Return a column of pandas, polars or pyarrow as an array; anything else as it is.
 
     Through an array of objects, because numpy would round whole numbers where some are missing.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> as_column(pd.Series([3, None], dtype="Int64"))
-    array([3, <NA>], dtype=object)
     """
     values = to_memory(values)
     if hasattr(values, "to_pylist"):  # pyarrow
@@ -39,13 +33,7 @@ def as_table(values: Any) -> Array:
 
 
 def plain(values: Array) -> Array:
-    """Return objects as an array of numbers or of text, if that changes none of them.
-
-    Examples
-    --------
-    >>> plain(objects([1, 2])), plain(objects([1, "a"]))
-    (array([1, 2]), array([1, 'a'], dtype=object))
-    """
+    """Return objects as an array of numbers or of text, if that changes none of them."""
     listed = values.tolist()
     if len({type(value) for value in listed}) != 1:
         return values

@@ -14,13 +14,6 @@ def pairs_within(codes: Array, partners: int) -> Array:
     The m rows of a group stand in a circle, and each is paired with those at some steps further
     on: at all steps up to m/2 if there are at most `partners` of these, which makes all pairs, or
     at `partners` evenly spread ones. So no row is in more pairs than another.
-
-    Examples
-    --------
-    Five rows, one step: a ring.
-
-    >>> pairs_within(np.array([0, 0, -1, 0, 0, 0]), 1).tolist()
-    [[0, 1], [0, 5], [1, 3], [3, 4], [4, 5]]
     """
     check_number("partners", partners, low=1, integer=True)
     rows = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]

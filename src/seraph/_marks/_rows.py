@@ -34,13 +34,7 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Any) -> Rows:
-        """Read them from a number of rows, from names, or from the table itself.
-
-        Examples
-        --------
-        >>> Rows.of(3), Rows.of([[1.0, 2.0]]).n, Rows.of(["a", "b"]).names.tolist()
-        (Rows(n=3, names=None, source='rows'), 1, ['a', 'b'])
-        """
+        """Read them from a number of rows, from names, or from the table itself."""
         if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
             if not 0 <= rows <= sys.maxsize:
                 raise ValueError(f"rows must be a number of at least 0; got {shown(rows)}.")

@@ -186,13 +186,7 @@ class PointSet:
 
 
 def choose_rows(n: int, most: float, seed: Any) -> Array | None:
-    """Choose at most `most` of `n` rows at random, in increasing order; None for all.
-
-    Examples
-    --------
-    >>> choose_rows(10, 3, 0), choose_rows(3, 10, 0)
-    (array([2, 4, 8]), None)
-    """
+    """Choose at most `most` of `n` rows at random, in increasing order; None for all."""
     if n <= most:
         return None
     rows: Array = sample_without_replacement(n, int(most), random_state=seed)

@@ -179,12 +179,6 @@ def neighbors_and_pairs(
     Returns
     -------
     ndarray of shape (m, m)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> neighbors_and_pairs(np.eye(2), np.diag([0.0, 5.0]), np.diag([7.0, 0.0])).tolist()
-    [[-0.5, 0.0], [0.0, 3.5]]
     """
     weights = (1.0, similar_weight, -dissimilar_weight)
     total = np.zeros_like(rough)

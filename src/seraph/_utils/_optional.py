@@ -8,15 +8,7 @@ from typing import Any
 
 
 def optional_module(name: str, needed_for: str, extra: str) -> ModuleType:
-    """Import a module, or raise an error that names the extra that installs it.
-
-    Examples
-    --------
-    >>> optional_module("no_such_module", "Pictures need it", "plot")
-    Traceback (most recent call last):
-    ...
-    ImportError: Pictures need it: pip install 'seraph-learn[plot]'.
-    """
+    """Import a module, or raise an error that names the extra that installs it."""
     try:
         return import_module(name)
     except ImportError as error:
@@ -24,13 +16,7 @@ def optional_module(name: str, needed_for: str, extra: str) -> ModuleType:
 
 
 class Late:
-    """A module that is imported when it is first needed: an extra, or one that takes long.
-
-    Examples
-    --------
-    >>> Late("json").dumps([1])
-    '[1]'
-    """
+    """A module that is imported when it is first needed: an extra, or one that takes long."""
 
     def __init__(self, name: str) -> None:
         self._name = name

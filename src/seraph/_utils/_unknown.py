@@ -30,12 +30,7 @@ def is_unknown(values: Array) -> Array:
 
 
 def warn_of_lost_signs(labels: Array, name: str) -> None:
-    """Warn if labels of an unsigned type contain what -1 becomes in it.
-
-    Examples
-    --------
-    >>> warn_of_lost_signs(np.array([0, 1], dtype=np.uint8), "y")
-    """
+    """Warn if labels of an unsigned type contain what -1 becomes in it."""
     if labels.dtype.kind == "u" and np.any(labels == (top := np.iinfo(labels.dtype).max)):
         warn(
             f"{name} is of type {labels.dtype}, in which -1 becomes {top}: {top} counts as a "
@@ -45,13 +40,7 @@ def warn_of_lost_signs(labels: Array, name: str) -> None:
 
 
 def warn_of_signs(labels: Array, known: Array) -> None:
-    """Warn if -1 and 1 are the only labels: they may have been meant as two classes.
-
-    Examples
-    --------
-    >>> labels = np.array([1, 1, 0, -1])
-    >>> warn_of_signs(labels, labels != -1)
-    """
+    """Warn if -1 and 1 are the only labels: they may have been meant as two classes."""
     is_minus_one = ~known & ~is_unknown(labels)
     if not (is_minus_one.any() and known.any()):
         return

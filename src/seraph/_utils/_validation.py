@@ -19,13 +19,7 @@ _LONGEST = 200  # characters of a value that a message cites
 
 
 def shown(value: Any) -> str:
-    """Return a value as messages show it: on one line, and numbers as Python writes them.
-
-    Examples
-    --------
-    >>> shown(np.float64(-1.0)), shown("a"), shown(np.zeros(2))
-    ('-1.0', "'a'", 'array([0., 0.])')
-    """
+    """Return a value as messages show it: on one line, and numbers as Python writes them."""
     if isinstance(value, np.datetime64 | np.timedelta64):
         return str(value)
     if isinstance(value, np.generic):
@@ -37,13 +31,7 @@ def shown(value: Any) -> str:
 
 
 def in_short(text: object) -> str:
-    """Return a text on one line, cut off where it is long.
-
-    Examples
-    --------
-    >>> in_short("a   b"), len(in_short("a" * 1000))
-    ('a b', 203)
-    """
+    """Return a text on one line, cut off where it is long."""
     line = " ".join(str(text).split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
@@ -274,11 +262,5 @@ def _sentence(error: Exception) -> str:
 
 
 def plain_numbers(text: object) -> str:
-    """Return a text in which numbers are written as Python writes them, not as numpy does.
-
-    Examples
-    --------
-    >>> plain_numbers("got np.float64(1.5)")
-    'got 1.5'
-    """
+    """Return a text in which numbers are written as Python writes them, not as numpy does."""
     return re.sub(r"np\.\w+\((.*?)\)", r"\1", str(text))

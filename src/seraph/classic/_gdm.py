@@ -76,15 +76,12 @@ class GDM(ClassicLearner):
     components_ : ndarray of shape (rank, n_features)
         The learned map ``P``; the metric is ``P'P``. The diagonal form has a row for each
         feature of nonzero weight.
-    objective_ : float
-        Sum of the distances of the dissimilar pairs; an estimate if they are sampled.
-    optimality_gap_ : float
-        The certificate: no feasible metric has an objective larger by more than this share
-        (the Frank-Wolfe gap over the objective).
-    converged_ : bool
-        Whether the gap is within `tol`.
-    n_iter_ : int
-        Number of iterations.
+    objective_, optimality_gap_ : float
+        Sum of the distances of the dissimilar pairs, an estimate if they are sampled; and the
+        certificate: no feasible metric has an objective larger by more than this share (the
+        Frank-Wolfe gap over the objective).
+    converged_, n_iter_ : bool and int
+        Whether the gap is within `tol`, and the number of iterations.
 
     Notes
     -----

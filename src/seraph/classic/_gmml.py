@@ -61,11 +61,9 @@ class GMML(ClassicLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import GMML
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
-    >>> GMML().fit(X, y).transform(X).shape
+    >>> GMML().fit(X / X.std(axis=0), y).transform(X).shape
     (178, 13)
     """
 

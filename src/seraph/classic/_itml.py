@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.spatial.distance import pdist
-from sklearn.utils import check_random_state
-from sklearn.utils.random import sample_without_replacement
 
-from .._marks import Marks, PairLabels
+from .._marks import PairLabels
 from .._pairs import Formula, PairFunction
 from .._points import choose_rows, exact_size
 from .._utils._typing import Array
-from .._utils._validation import check_number
-from ._comparisons import pairs_by_number
+from .._utils._validation import check_choice, check_number
 from ._definite import minimize_factor, prior_root
 from ._learner import CONVERGED_GAP, ClassicLearner
 from ._pair_sums import PairSums
@@ -77,19 +73,16 @@ class ITML(ClassicLearner):
         of the squared distances, under the prior, between different points of X (a sample of
         400 of more). The constraints are on squared distances, and with percentiles under the
         prior the prior changes least where it already serves.
-    n_constraints : int, "auto" or None, default="auto"
-        Number of labeled pairs to use, sampled at random. None means all of them: with n labeled
-        rows, an iteration takes O(n^2 m) time and hardly any memory. "auto" takes a sample of the
-        pairs above 64 labeled rows, always the same: those of each row with about 8 others
-        for each class (192 at most, or more if similar pairs are rare). Time grows with n.
-        Marked pairs are all used.
+    n_constraints : "auto" or None, default="auto"
+        Which labeled pairs to use. None means all of them: with n labeled rows, an iteration takes
+        O(n^2 m) time and hardly any memory. "auto" takes a sample of the pairs above 64 labeled
+        rows, always the same: those of each row with about 8 others for each class (192 at most,
+        or more if similar pairs are rare). Time grows with n. Marked pairs are all used.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=0.3
         Stop at this ``optimality_gap_``. The default stops early; 0.01 and less go to the
         minimum.
-    random_state : int, RandomState instance or None, default=None
-        Seed for sampling the pairs if `n_constraints` is set. Nothing else is random.
 
     Attributes
     ----------
@@ -99,16 +92,13 @@ class ITML(ClassicLearner):
         The weight of the slacks that was used.
     bounds_ : tuple of two floats
         The bounds u and l of the squared distances.
-    objective_ : float
-        Value of the objective above.
-    optimality_gap_ : float
-        The certificate: ``objective_`` is above the minimum by at most this times
-        ``max(1, objective_)``, a duality gap. With a sample of the pairs, both are those of the
-        sample.
-    converged_ : bool
-        Whether the gap is within `tol`, and no more than 0.01.
-    stopped_early_ : bool
-        Whether a larger `tol` ended the fit before.
+    objective_, optimality_gap_ : float
+        Value of the objective above, and the certificate: it is above the minimum by at most this
+        times ``max(1, objective_)``, a duality gap. With a sample of the pairs, both are those of
+        the sample.
+    converged_, stopped_early_ : bool
+        Whether the gap is within `tol`, and no more than 0.01; and whether a larger `tol` ended
+        the fit before.
     n_iter_ : int
         Number of iterations.
 
@@ -137,10 +127,9 @@ class ITML(ClassicLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import ITML
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> learner = ITML().fit(X, y)
     >>> learner.transform(X).shape
     (178, 13)
@@ -150,21 +139,20 @@ class ITML(ClassicLearner):
 
     _ranges: ClassVar = {
         "gamma": {"low": 0, "instead": "auto"},
-        "n_constraints": {"low": 1, "integer": True, "instead": ("auto", None)},
     }
 
     gamma: float | Literal["auto"] = "auto"
     prior: Literal["identity", "covariance"] = "identity"
     bounds: tuple[float, float] | None = None
-    n_constraints: int | Literal["auto"] | None = "auto"
+    n_constraints: Literal["auto"] | None = "auto"
     max_iter: int = 500
     tol: float = 0.3
-    random_state: int | np.random.RandomState | None = None
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_choice("n_constraints", self.n_constraints, ("auto", None))
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        estimate = self.n_constraints == "auto"
-        if isinstance(self.n_constraints, Integral) and self.n_constraints < labels.n_labeled:
-            labels = _sample_pairs(labels, int(self.n_constraints), self.random_state)
         gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
 
         moved = center_points(points)
@@ -175,7 +163,7 @@ class ITML(ClassicLearner):
             bounds = _percentiles(moved)
         else:
             bounds = _check_bounds(self.bounds)
-        sums = PairSums(labels, sampled=estimate)
+        sums = PairSums(labels, sampled=self.n_constraints == "auto")
         # The minimum is the same in any unit of the points and bounds, and sums want d2 near 1.
         unit = exact_size(np.sqrt(max(bounds)))
         used, basis = project_to_span(moved[sums.rows] / unit)
@@ -306,23 +294,3 @@ def _check_bounds(bounds: Any) -> tuple[float, float]:
         if bound == 0:
             raise ValueError(f"bounds: {name} must be positive, as distances are; got {bounds!r}.")
     return float(bounds[0]), float(bounds[1])
-
-
-def _sample_pairs(
-    labels: PairLabels, n_constraints: int, random_state: int | np.random.RandomState | None
-) -> PairLabels:
-    """Return `n_constraints` of the labeled pairs, sampled at random, as marked pairs."""
-    sample = np.sort(
-        sample_without_replacement(
-            labels.n_labeled, n_constraints, random_state=check_random_state(random_state)
-        )
-    )
-    similar = sample < labels.n_similar
-    pairs = np.vstack(
-        [
-            pairs_by_number(labels, sample[similar], similar=True),
-            pairs_by_number(labels, sample[~similar] - labels.n_similar, similar=False),
-        ]
-    )
-    n = len(labels.codes)
-    return PairLabels.make(n, marks=Marks(pairs, similar, rows=n))

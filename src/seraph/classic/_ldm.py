@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,7 +11,6 @@ from scipy.special import expit, logsumexp
 from .._marks import PairLabels
 from .._points import exact_size, magnitude, principal_directions, subtract_mean
 from .._utils._typing import Array
-from .._utils._validation import shown
 from .._utils._warnings import warn
 from ._distances import distance_rows, pair_differences, pair_squares
 from ._lbfgs import lbfgs
@@ -46,13 +44,13 @@ class LDM(ClassicLearner):
 
     Parameters
     ----------
-    n_components : int or float or None, default=None
-        Largest number of principal components to use; or, for a fraction in (0, 1], as many as
-        it takes to explain this fraction of the variance. None uses all that vary.
+    n_components : int, optional
+        Largest number of principal components to use; all that vary if None.
     lam : float or "auto", default="auto"
         Weight of the trace. "auto" is ``0.03 sqrt(t) * 2 eigmax(Cov(X))`` for t points in the
-        sum; the fitted distances then do not depend on the units of X. The paper has no such
-        term, which is ``lam=0``: see the notes.
+        sum; the fitted distances then do not depend on the units of X. The trace is ours: without
+        it (``lam=0``), the weights grow without end where the nearest labeled points of all are of
+        their kind, as they often are with few labels in many dimensions.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-4
@@ -72,18 +70,11 @@ class LDM(ClassicLearner):
     optimality_gap_ : float
         How much the objective can still change, to first order and per point in the sum, if
         one weight changes by its own size or grows by the size of the largest.
-    converged_ : bool
-        Whether ``optimality_gap_`` met the tolerance.
-    n_iter_ : int
-        Number of iterations.
+    converged_, n_iter_ : bool and int
+        Whether ``optimality_gap_`` met the tolerance, and the number of iterations.
 
     Notes
     -----
-    With few labels in many dimensions there are nearly always weights under which the nearest
-    labeled point of every labeled point is of the same kind. As they grow, the likelihood rises
-    to 0, and there is no best metric: the trace, which is ours, makes the maximum finite. With
-    ``lam=0`` the solver stops where the likelihood is flat, or at `max_iter`.
-
     The likelihood is not concave, so the maximum may be a local one. The search starts from
     the Euclidean distance, at unit mean squared distance of two points.
 
@@ -94,39 +85,20 @@ class LDM(ClassicLearner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import LDM
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
-    >>> partly = np.full(len(y), -1)
-    >>> partly[::6] = y[::6]  # 30 labels, 148 unlabeled rows
-    >>> learner = LDM().fit(X, partly)
+    >>> learner = LDM().fit(X / X.std(axis=0), y)
     >>> learner.gamma_.shape, bool(learner.gamma_.min() >= 0.0)
     ((13,), True)
     """
 
-    _ranges: ClassVar = {
-        "n_components": {"low": 0, "instead": None},
-        "lam": {"low": 0, "instead": "auto"},
-    }
+    _ranges: ClassVar = {"lam": {"low": 0, "instead": "auto"}}
 
-    n_components: float | None = None
+    n_components: int | None = None
     lam: float | Literal["auto"] = "auto"
     max_iter: int = 500
     tol: float = 1e-4
-
-    def _check_parameters(self) -> None:
-        n = self.n_components
-        is_count = isinstance(n, Integral) and not isinstance(n, bool) and int(n) >= 1
-        is_share = isinstance(n, Real) and not isinstance(n, Integral) and 0 < float(n) <= 1
-        if not (n is None or is_count or is_share):
-            raise ValueError(
-                "n_components must be a whole number of at least 1, a fraction of the variance "
-                f"in (0, 1], or None; got {shown(n)}."
-            )
-        super()._check_parameters()
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         axes, Z, unit = _principal_components(points, self.n_components)
@@ -154,7 +126,7 @@ class LDM(ClassicLearner):
         }
 
 
-def _principal_components(points: Array, n_components: float | None) -> tuple[Array, Array, float]:
+def _principal_components(points: Array, n_components: int | None) -> tuple[Array, Array, float]:
     """Return the principal axes as rows, the points along them, and the unit of length.
 
     The unit is the root of the mean squared distance of two points (along these axes).
@@ -170,14 +142,8 @@ def _principal_components(points: Array, n_components: float | None) -> tuple[Ar
             f"All {len(points)} rows of X are the same point: there is no principal component. "
             "Pass points that differ."
         )
-    variances = lengths**2 / len(points)
-    keep = len(variances)
-    if isinstance(n_components, Integral):
-        keep = min(keep, int(n_components))
-    elif n_components is not None:
-        explained = np.cumsum(variances) / variances.sum()
-        keep = 1 + int(np.searchsorted(explained[:-1], float(n_components) - 1e-12))
-    spread = float(np.sqrt(2.0 * variances[:keep].sum()))
+    keep = min(len(lengths), n_components or len(lengths))
+    spread = float(np.sqrt(2.0 * (lengths[:keep] ** 2).sum() / len(points)))
     return axes[:keep], left[:, :keep] * (lengths[:keep] / spread), size * spread
 
 

@@ -174,21 +174,10 @@ class ClassicLearner(Learner, ABC):
 
     @abstractmethod
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
-        """Learn from checked input.
+        """Return the factor of the metric, and further fitted attributes by name.
 
-        Parameters
-        ----------
-        points : ndarray of shape (n_samples, n_features), float32 or float64
-            All points; finite, but of any unit (see `remove_unit`).
-        labels : PairLabels
-            Labels of their pairs. Marks are sure; a warning says that weights are ignored.
-
-        Returns
-        -------
-        components : ndarray of shape (rank, n_features)
-            Factor of the metric.
-        attributes : dict
-            Further fitted attributes by name, which ends in an underscore.
+        `points` are all points: finite, in single or double precision, of any unit (see
+        `remove_unit`). Marks among their `labels` are sure, and their weights do not count.
         """
 
 

@@ -66,10 +66,9 @@ class LFDA(ClassLabelLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import LFDA
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> LFDA(n_components=2).fit_transform(X, y).shape
     (178, 2)
     """

@@ -44,9 +44,6 @@ class LMNN(ClassLabelLearner):
     scaling: a common factor on X does not change the learned distances. The scales of the
     features relative to each other do matter, through the targets.
 
-    `tol` is large by default: the fit stops early, closer to the Euclidean metric. A small one
-    (0.01) goes to the minimum.
-
     Parameters
     ----------
     n_neighbors : int, default=3
@@ -59,25 +56,22 @@ class LMNN(ClassLabelLearner):
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS.
     tol : float, default=0.3
-        Stop at this ``optimality_gap_``. The default stops early. With `n_components`, stop also
-        where an iteration lowers the objective by less than ``1e-4 * tol``, relatively: a bound
-        over all metrics is loose for those of low rank.
+        Stop at this ``optimality_gap_``. The default stops early, closer to the Euclidean metric;
+        0.01 goes to the minimum. With `n_components`, stop also where an iteration lowers the
+        objective by less than ``1e-4 * tol``, relatively: a bound over all metrics is loose there.
 
     Attributes
     ----------
     components_ : ndarray of shape (rank, n_features)
         The learned map ``P``; the metric is ``P'P``. Orthogonal rows, the longest first.
-    objective_ : float
-        Value of the objective, with the exact hinge.
-    optimality_gap_ : float
-        How far the objective may be above its minimum over all metrics, by a lower bound from
-        the dual problem; as a share of the objective at the start, which is the best multiple
-        of the Euclidean metric (on the principal components, with `n_components`).
-    converged_ : bool
-        Whether the gap is within `tol`, and no more than 0.01; or with `n_components`, whether
-        the objective has stopped falling.
-    stopped_early_ : bool
-        Whether a larger `tol` ended the fit before.
+    objective_, optimality_gap_ : float
+        Value of the objective, with the exact hinge; and how far it may be above its minimum over
+        all metrics, by a lower bound from the dual problem, as a share of the objective at the
+        start: the best multiple of the Euclidean metric (on the principal components, with
+        `n_components`).
+    converged_, stopped_early_ : bool
+        Whether the gap is within `tol`, and no more than 0.01, or with `n_components`, whether
+        the objective has stopped falling; and whether a larger `tol` ended the fit before.
     n_iter_ : int
         Number of iterations.
 
@@ -92,10 +86,9 @@ class LMNN(ClassLabelLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import LMNN
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> learner = LMNN(n_components=2).fit(X, y)
     >>> learner.transform(X).shape
     (178, 2)

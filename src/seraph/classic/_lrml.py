@@ -79,10 +79,9 @@ class LRML(ClassicLearner):
     --------
     >>> import numpy as np
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import LRML
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> labels = np.full(len(y), -1)
     >>> labels[::6] = y[::6]  # 30 labels, 148 unlabeled rows
     >>> LRML().fit(X, labels).transform(X).shape

@@ -55,15 +55,11 @@ class LSML(ComparisonLearner):
     ----------
     components_ : ndarray of shape (n_features, n_features)
         The learned map ``P``; the metric ``P'P`` is positive definite.
-    objective_ : float
-        Value of the objective above.
-    optimality_gap_ : float
-        The certificate: ``objective_`` is above the minimum by at most this times
-        ``max(1, objective_)``, a duality gap.
-    converged_ : bool
-        Whether the gap is within `tol`.
-    n_iter_ : int
-        Number of iterations.
+    objective_, optimality_gap_ : float
+        Value of the objective above, and the certificate: it is above the minimum by at most this
+        times ``max(1, objective_)``, a duality gap.
+    converged_, n_iter_ : bool and int
+        Whether the gap is within `tol`, and the number of iterations.
 
     Notes
     -----

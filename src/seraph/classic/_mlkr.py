@@ -54,10 +54,8 @@ class MLKR(Learner):
         The learned map ``P``; the metric is ``P'P``.
     objective_ : float
         Sum of the squared errors.
-    converged_ : bool
-        Whether L-BFGS stopped before `max_iter`.
-    n_iter_ : int
-        Number of iterations.
+    converged_, n_iter_ : bool and int
+        Whether L-BFGS stopped before `max_iter`, and the number of iterations.
 
     References
     ----------

@@ -56,10 +56,8 @@ class NCA(ClassLabelLearner):
         The learned map ``P``; the metric is ``P'P``.
     objective_ : float
         Value of the objective: the expected number of labeled points that pick their own class.
-    converged_ : bool
-        Whether L-BFGS stopped before `max_iter`.
-    n_iter_ : int
-        Number of iterations.
+    converged_, n_iter_ : bool and int
+        Whether L-BFGS stopped before `max_iter`, and the number of iterations.
 
     References
     ----------
@@ -69,10 +67,9 @@ class NCA(ClassLabelLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import NCA
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> learner = NCA(n_components=2).fit(X, y)
     >>> learner.transform(X).shape
     (178, 2)

@@ -34,8 +34,7 @@ class RCA(ClassicLearner):
     Parameters
     ----------
     n_components : int, optional
-        Number of rows of the learned map; the number of features if None. Those directions are
-        kept in which all points, labeled or not, vary most compared with the chunks.
+        Number of rows of the learned map; the number of features if None.
     ridge : float, default=1.0
         What to add to the diagonal of C, as a multiple of its mean variance. With few labels,
         the scatter in most directions is little more than noise. 0 is the paper's plain form,
@@ -69,11 +68,10 @@ class RCA(ClassicLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph import Marks
     >>> from seraph.classic import RCA
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> marks = Marks([[0, 1], [1, 2], [60, 61]], [1] * 3, rows=X)
     >>> learner = RCA(n_components=2).fit(X, marks=marks)
     >>> learner.n_chunks_, learner.transform(X).shape

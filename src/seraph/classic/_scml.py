@@ -81,15 +81,11 @@ class SCML(ComparisonLearner):
         The learned map ``P``; the metric is ``P'P``.
     n_directions_ : int
         Number of directions with a nonzero weight.
-    objective_ : float
-        Value of the objective above, for points in units of their mean distance.
-    optimality_gap_ : float
-        The certificate: no weights have an objective lower by more than this (a duality gap;
-        the objective is 1 for the weights 0).
-    converged_ : bool
-        Whether the gap is within `tol`.
-    stopped_early_ : bool
-        Whether slow progress ended the fit before the gap was within `tol`.
+    objective_, optimality_gap_ : float
+        Value of the objective above, for points in units of their mean distance, 1 for the weights
+        0; and the certificate: no weights have an objective lower by more than this duality gap.
+    converged_, stopped_early_ : bool
+        Whether the gap is within `tol`; and whether slow progress ended the fit before that.
     n_iter_ : int
         Number of iterations.
 
@@ -111,10 +107,9 @@ class SCML(ComparisonLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import SCML
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> learner = SCML(random_state=0).fit(X, y)
     >>> learner.n_directions_ < 20 * X.shape[1]
     True

@@ -59,17 +59,14 @@ class SDML(ClassicLearner):
         The weight :math:`\eta` that was used.
     objective_ : float
         Value of the objective above.
-    converged_ : bool
-        Whether the gap is within `tol`.
-    n_iter_ : int
-        Number of iterations.
+    converged_, n_iter_ : bool and int
+        Whether the gap is within `tol`, and the number of iterations.
 
     Notes
     -----
-    The paper has sums over the pairs instead of means, and an absolute weight. Then K is hardly
-    ever positive definite, and the problem has no minimum. As a share the weight depends neither
-    on the number of pairs nor on the unit of X. If K is positive definite for every weight, 1 is
-    the weight for which no direction of K is more than doubled.
+    The paper has sums over the pairs instead of means, and an absolute weight, for which there is
+    hardly ever a minimum. A share depends neither on the number of pairs nor on the unit of X. If
+    there is a minimum for every weight, 1 is the one that no more than doubles any direction of K.
 
     References
     ----------
@@ -79,10 +76,9 @@ class SDML(ClassicLearner):
     Examples
     --------
     >>> from sklearn.datasets import load_wine
-    >>> from sklearn.preprocessing import StandardScaler
     >>> from seraph.classic import SDML
     >>> X, y = load_wine(return_X_y=True)
-    >>> X = StandardScaler().fit_transform(X)
+    >>> X = (X - X.mean(axis=0)) / X.std(axis=0)
     >>> A = SDML(sparsity=0.1).fit(X, y).get_mahalanobis_matrix()
     >>> bool((abs(A) > 1e-9).sum() < 0.5 * A.size)
     True

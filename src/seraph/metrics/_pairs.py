@@ -188,14 +188,7 @@ def _class_blocks(Z: Array, labels: PairLabels, similar: bool) -> Iterator[Array
 def pairs_of_kind(
     labels: PairLabels, *, similar: bool, most: int = _MOST_PAIRS, sample: int = _SAMPLE
 ) -> Array:
-    """Return the similar or the dissimilar pairs; a `sample` if there are more than `most`.
-
-    Examples
-    --------
-    >>> labels = PairLabels.make(4, ["a", "a", "b", None], Marks([[2, 3]], [-1], rows=4))
-    >>> pairs_of_kind(labels, similar=False).tolist()
-    [[2, 3], [0, 2], [1, 2]]
-    """
+    """Return the similar or the dissimilar pairs; a `sample` if there are more than `most`."""
     marked = labels.pairs[labels.similar == similar]
     # Pairs are numbered: those that are marked, then those that classes imply.
     total = len(marked) + labels.implied[0 if similar else 1]

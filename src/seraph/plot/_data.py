@@ -71,13 +71,6 @@ def principal(points: Array, k: int) -> tuple[Array, Array, Array]:
     """Return coordinates, directions and shares of variance of the `k` principal components.
 
     There may be fewer than `k`. The directions have deterministic signs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> coordinates, directions, _ = principal(np.array([[0.0, 1.0], [2.0, 1.0], [4.0, 1.0]]), 2)
-    >>> coordinates.shape, directions
-    ((3, 1), array([[1., 0.]]))
     """
     n, m = points.shape
     if m == 0 or not np.ptp(points, axis=0).any():
@@ -92,11 +85,6 @@ def class_codes(labels: ArrayLike | None, n: int, name: str = "y") -> tuple[Arra
     """Return the class codes 0, 1, ..., -1 where unknown, and the names of the classes.
 
     `name` is that of the labels in error messages.
-
-    Examples
-    --------
-    >>> class_codes(["b", "a", None, "b", -1], 5)
-    (array([ 1,  0, -1,  1, -1]), ['a', 'b'])
     """
     codes = np.full(n, -1, dtype=np.intp)
     if labels is None:

@@ -20,12 +20,6 @@ class Answers:
     """Answered pairs of `n` rows, each once, the smaller row first, and the last answer of each.
 
     Those are `confirmed` that were answered twice, "cannot tell" left aside.
-
-    Examples
-    --------
-    >>> said = Answers.of(4, np.array([[0, 1], [2, 3], [1, 0]]), [True, True, False])
-    >>> said.pairs.tolist(), said.same.tolist(), said.confirmed.tolist()
-    ([[0, 1], [2, 3]], [False, True], [True, False])
     """
 
     n: int

@@ -39,12 +39,6 @@ def neighbor_pairs(
     Neighbors of the first `n_first` rows, one table, are among the others, and the other way
     round; there is only one table if that is all of them. Rows without a term in common are no
     neighbors. `at_once` products are in memory at a time.
-
-    Examples
-    --------
-    >>> V = sparse.csr_matrix(np.array([[1.0, 0.0], [0.8, 0.6], [0.6, 0.8]]))
-    >>> neighbor_pairs(V, np.arange(3), 1, 3).tolist()
-    [[0, 1], [1, 2]]
     """
     n = V.shape[0]
     if n_first == n:

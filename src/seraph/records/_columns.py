@@ -49,13 +49,7 @@ def as_frame(X: Any, other: Any = None) -> Any:
 
 
 def texts_of(values: Array) -> Array:
-    """Return cells as text in lower case; "" where there is none.
-
-    Examples
-    --------
-    >>> texts_of(np.array([2601.0, np.nan])).tolist(), texts_of(np.array(["A  b"])).tolist()
-    (['2601', ''], ['a b'])
-    """
+    """Return cells as text in lower case; "" where there is none."""
     cells = values.astype("datetime64[D]") if values.dtype.kind == "M" else values
     different, which = distinct(cells)
     texts = [
@@ -70,11 +64,6 @@ def numbers_of(values: Array) -> Array | None:
 
     Text of numbers is read as a table's is, with decimal commas, thousands and a unit; codes are
     text.
-
-    Examples
-    --------
-    >>> numbers_of(np.array(["$1,044.50", "", "$29"], dtype=object)).tolist()
-    [1044.5, nan, 29.0]
     """
     if values.dtype.kind == "M":
         days = values.astype("datetime64[s]").astype(np.float64) / 86400.0
@@ -84,14 +73,7 @@ def numbers_of(values: Array) -> Array | None:
 
 
 def distinct(cells: Array) -> tuple[Array, Array]:
-    """Return the distinct cells, and which of them each cell is; -1 where there is none.
-
-    Examples
-    --------
-    >>> different, which = distinct(np.array(["b", "a", None, "b"], dtype=object))
-    >>> different.tolist(), which.tolist()
-    (['b', 'a'], [0, 1, -1, 0])
-    """
+    """Return the distinct cells, and which of them each cell is; -1 where there is none."""
     import pandas as pd
 
     which, different = pd.factorize(cells)  # by hashes: nothing is sorted

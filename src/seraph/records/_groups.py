@@ -69,13 +69,7 @@ def grouped(
 
 
 def pairs_within(group: Array) -> Array:
-    """List the pairs of rows of one group, smaller row first.
-
-    Examples
-    --------
-    >>> pairs_within(np.array([0, 1, 0, -1, 0])).tolist()
-    [[0, 2], [0, 4], [2, 4]]
-    """
+    """List the pairs of rows of one group, smaller row first."""
     rows = np.flatnonzero(group >= 0)
     rows = rows[np.argsort(group[rows], kind="stable")]
     parts = np.split(rows, np.flatnonzero(np.diff(group[rows])) + 1)

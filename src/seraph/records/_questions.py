@@ -16,14 +16,7 @@ _OPEN, _SHARE, _BELOW = (0.02, 0.98), 2 / 3, 3 / 4
 
 
 def spread_evenly(values: Array, n: int, rng: np.random.Generator) -> Array:
-    """Order numbers so that the first `n` of them are spread evenly over their range.
-
-    Examples
-    --------
-    >>> values = np.array([0.0, 0.1, 0.2, 0.5, 1.0])
-    >>> np.sort(values[spread_evenly(values, 3, np.random.default_rng(0))[:3]])[1:]
-    array([0.5, 1. ])
-    """
+    """Order numbers so that the first `n` of them are spread evenly over their range."""
     low, high = values.min(initial=np.inf), values.max(initial=-np.inf)
     bins = np.minimum((n * (values - low) / ((high - low) or 1.0)).astype(np.intp), n - 1)
     shuffled = rng.permutation(len(values))
@@ -65,13 +58,7 @@ def open_questions(p: Array, n: int, rng: np.random.Generator) -> Array:
 
 
 def without_repeats(pairs: Array, n: int) -> Array:
-    """Take the first `n` pairs that share no row, then others if there are too few.
-
-    Examples
-    --------
-    >>> without_repeats(np.array([[0, 1], [1, 2], [2, 3]]), 3).tolist()
-    [[0, 1], [2, 3], [1, 2]]
-    """
+    """Take the first `n` pairs that share no row, then others if there are too few."""
     taken = np.array(list(islice(disjoint(pairs), n)), dtype=np.intp)
     is_spare = np.ones(len(pairs), dtype=bool)
     is_spare[taken] = False

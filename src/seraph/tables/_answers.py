@@ -176,13 +176,6 @@ def rows_of_another_table(changed: Mapping[int, bool], *, by_id: bool) -> list[i
     """Return the rows that have changed if the table is another one; none if few have.
 
     Without ids, no row may have changed: a number may mean another row by now.
-
-    Examples
-    --------
-    >>> rows_of_another_table({3: True, 5: True, 8: False}, by_id=True)
-    [3, 5]
-    >>> rows_of_another_table({3: True, 5: False, 8: False}, by_id=True)
-    []
     """
     others = [row for row, other in changed.items() if other]
     return others if not by_id or len(others) > max(1.0, _CHANGED * len(changed)) else []

@@ -54,13 +54,6 @@ def settle_dates(counts: Mapping[str, int]) -> tuple[str, list[str]] | None:
 
     `counts` has the number of cells of each distinct text. The form is "" if the day may be first
     or the month, and that makes a difference.
-
-    Examples
-    --------
-    >>> settle_dates({"31/1/2026": 1, "2/1/2026": 1}), settle_dates({"1/2/2026": 1})
-    (('d/m/y', []), ('', []))
-    >>> settle_dates({"2026-01-31": 3, "9999-12-31": 1})
-    ('y-m-d', ['9999-12-31'])
     """
     firsts = [text for text in counts if any(map(str.isdigit, text))][:1]
     possible = [form for form in _FORMS if any(map(_FORMS[form].fullmatch, firsts))]
@@ -83,13 +76,6 @@ def parse_dates(texts: Sequence[str] | Mapping[str, int], form: str) -> Array:
     """Return texts as dates, each by itself: NaT where one is not of the form.
 
     A text such as 2026-01-31, which can mean one day only, is a date in any form.
-
-    Examples
-    --------
-    >>> parse_dates(["2026-01-31T02:00:00+05:00", "31.1.2026"], "y-m-d")
-    array(['2026-01-30T21:00:00',                 'NaT'], dtype='datetime64[s]')
-    >>> str(parse_dates(["8/6/20 6:57 pm"], "m/d/y")[0])
-    '2020-08-06T18:57:00'
     """
     nothing = np.iinfo(np.int64).min  # numpy's NaT
     seconds = (_seconds(text, form) for text in texts)
@@ -128,14 +114,7 @@ def _seconds(text: str, form: str) -> int | None:
 
 
 def no_date(dates: Array) -> Array | None:
-    """Return a date that may mean a missing one, far from all others; None without one.
-
-    Examples
-    --------
-    >>> dates = np.array(["1900-01-01", "2020-05-01", "2021-05-01"], dtype="datetime64[s]")
-    >>> str(no_date(dates)), no_date(dates[1:])
-    ('1900-01-01T00:00:00', None)
-    """
+    """Return a date that may mean a missing one, far from all others; None without one."""
     known = np.unique(dates[~np.isnat(dates)])
     if len(known) < 3:
         return None
@@ -153,14 +132,6 @@ def date_features(name: str, dates: Array, use: str) -> dict[str, FloatArray]:
 
     "days" counts days since 1970, with fractions. "parts" gives the year, and the sine and cosine
     of the time of the year and of the week: December lies beside January.
-
-    Examples
-    --------
-    >>> dates = np.array(["1970-01-03", "NaT"], dtype="datetime64[s]")
-    >>> date_features("seen", dates, "days")
-    {'seen': array([ 2., nan])}
-    >>> list(date_features("seen", dates, "parts"))
-    ['seen.year', 'seen.season_sin', 'seen.season_cos', 'seen.weekday_sin', 'seen.weekday_cos']
     """
     missing = np.isnat(dates)
     days = np.where(missing, np.nan, dates.astype("datetime64[s]").astype(np.int64) / 86400.0)

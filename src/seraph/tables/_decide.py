@@ -229,13 +229,7 @@ def make_encoder(columns: dict[str, Column], points: Any, scale: str, impute: st
 
 
 def number_steps(scale: str, impute: str | None) -> list[tuple[str, Any]]:
-    """Return steps of a pipeline that scale numbers, and fill in missing ones unless None.
-
-    Examples
-    --------
-    >>> [name for name, _ in number_steps("standard", "median")]
-    ['scale', 'impute']
-    """
+    """Return steps of a pipeline that scale numbers, and fill in missing ones unless None."""
     from sklearn.impute import KNNImputer, SimpleImputer
     from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 

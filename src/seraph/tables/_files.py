@@ -32,13 +32,7 @@ _Content: TypeAlias = tuple[Sequence[str], Sequence[Any], Sequence[int]]
 
 
 def kind_of(path: Path, kinds: tuple[str, ...] = KINDS) -> str:
-    """Return the suffix of a file, one of `kinds`; refuse any other.
-
-    Examples
-    --------
-    >>> kind_of(Path("Wine.CSV"))
-    '.csv'
-    """
+    """Return the suffix of a file, one of `kinds`; refuse any other."""
     if path.suffix.lower() in kinds:
         return path.suffix.lower()
     choice = " or ".join(filter(None, (", ".join(kinds[:-1]), kinds[-1])))
@@ -59,16 +53,6 @@ def read_table(
     The name of the file ends in one of `KINDS`. An .npz file holds an array X and, if there are
     labels, an array y. `asked` are columns that a table with names must have; `other_encoding` is
     what to guess if it is not UTF-8.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "table.csv"
-    ...     _ = path.write_text("height,weight,kind\n1.5,30,a\n1.8,80,\n")
-    ...     table = read_table(path)
-    >>> table.names, table.place(0)
-    (('height', 'weight', 'kind'), 'line 2')
     """
     if path.is_dir():
         raise ValueError(f"{path} is a folder, not a table: name a file.")
@@ -213,13 +197,7 @@ def _text_table(text: str, separator: str) -> _Content:
 
 
 def _separator(text: str) -> str:
-    r"""Return the separator that gives both of the first two rows the most cells.
-
-    Examples
-    --------
-    >>> _separator("a;b\n1,5;2,5\n")
-    ';'
-    """
+    r"""Return the separator that gives both of the first two rows the most cells."""
 
     def agreement(separator: str) -> tuple[int, ...]:
         widths = [len(row) for _, row in islice(_rows(text, separator), 2)] or [1]

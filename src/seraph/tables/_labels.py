@@ -99,13 +99,7 @@ def _may_be_unknown(word: str) -> bool:
 
 
 def class_codes(labels: Array) -> tuple[Array, IntArray]:
-    """Return the names of the classes in order, and the code of each label, -1 where unknown.
-
-    Examples
-    --------
-    >>> class_codes(np.array(["b", None, "a"], dtype=object))
-    (array(['a', 'b'], dtype=object), array([ 1, -1,  0]))
-    """
+    """Return the names of the classes in order, and the code of each label, -1 where unknown."""
     codes, names = pd.factorize(labels, sort=True)
     return names, codes
 

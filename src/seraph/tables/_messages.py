@@ -12,13 +12,7 @@ _LISTED, _NAMES = 5, 12
 
 
 class Setting(NamedTuple):
-    """A parameter of `TablePreparer` that a message advises, for programs to phrase anew.
-
-    Examples
-    --------
-    >>> str(Setting("drop", ["remarks"]))
-    "drop=['remarks']"
-    """
+    """A parameter of `TablePreparer` that a message advises, for programs to phrase anew."""
 
     name: str
     values: list[Any]
@@ -53,24 +47,12 @@ def advice(name: str, names: Sequence[str]) -> str:
 
 
 def and_more(texts: Sequence[str], n: int) -> str:
-    """Join the first of `n` texts, and count the others.
-
-    Examples
-    --------
-    >>> and_more(["a", "b"], 2), and_more(["a", "b"], 5)
-    ('a, b', 'a, b and 3 more')
-    """
+    """Join the first of `n` texts, and count the others."""
     return ", ".join(texts) + (f" and {n - len(texts)} more" if n > len(texts) else "")
 
 
 def listed(details: Mapping[str, str]) -> str:
-    """Name a few columns, each with a detail about it, and count the others.
-
-    Examples
-    --------
-    >>> listed({"a": "'x' in row 0", "b": "list"})
-    "columns 'a' ('x' in row 0), 'b' (list)"
-    """
+    """Name a few columns, each with a detail about it, and count the others."""
     texts = [f"{name!r} ({detail})" for name, detail in list(details.items())[:_LISTED]]
     return f"{'column' if len(details) == 1 else 'columns'} {and_more(texts, len(details))}"
 

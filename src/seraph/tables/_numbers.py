@@ -39,11 +39,6 @@ def number_in(text: str, mark: str = ".", unit: str = "") -> float | None:
 
     `mark` comes before decimals, and the other mark separates thousands. A unit such as $, % or
     kg may be left out.
-
-    Examples
-    --------
-    >>> number_in("1,234.5"), number_in("1.234,5 €", ",", "€"), number_in("2.5k")
-    (1234.5, 1234.5, 2500.0)
     """
     if text.casefold() in _TRUTH:
         return _TRUTH[text.casefold()]
@@ -64,11 +59,6 @@ def split_unit(text: str) -> tuple[str, str, str]:
     """Return a number as it is written, a letter for thousands or more, and its unit.
 
     A text of another form has neither.
-
-    Examples
-    --------
-    >>> split_unit("-$5.50"), split_unit("920 kg"), split_unit("$2.5k"), split_unit("12:30")
-    (('-5.50', '', '$'), ('920', '', 'kg'), ('2.5', 'k', '$'), ('12:30', '', ''))
     """
     match = None if _NUMBER.fullmatch(text) else _WITH_UNIT.fullmatch(text)
     if match is None:
@@ -102,11 +92,6 @@ def settle_numbers(
     `counts` has the number of cells of each distinct text. `decimal` is the mark elsewhere in the
     table; the column itself is stronger evidence. Where semicolons separate the cells, commas may
     well be decimal.
-
-    Examples
-    --------
-    >>> settle_numbers({"12,5 %": 2, "3 %": 5, "?": 1}).column[:4]
-    ('numbers', ',', '%', ('?',))
     """
     if not counts:
         return Settled(Column("numbers"))
@@ -150,13 +135,7 @@ def settle_numbers(
 
 
 def in_text(number: str, texts: Iterable[str]) -> str:
-    """Return a number so that it is the same one among texts with decimal commas.
-
-    Examples
-    --------
-    >>> in_text("1.125", ["1,5"]), in_text("12.5", ["a"])
-    ('1.1250', '12.5')
-    """
+    """Return a number so that it is the same one among texts with decimal commas."""
     whole, point, decimals = number.partition(".")
     beside = [split_unit(text)[0] for text in texts]
     commas = any(number_in(t, ",") is not None and number_in(t) is None for t in beside)

@@ -106,14 +106,6 @@ def read_numbers(cells: Iterable[Any], *, decimal: str | None = None) -> FloatAr
     """Return the cells of a column as numbers, NaN without one; None if it holds something else.
 
     `decimal` is the mark elsewhere in the table; the column itself is stronger evidence.
-
-    Examples
-    --------
-    >>> read_numbers(["12,5", "3,75", "n/a"])
-    array([12.5 ,  3.75,   nan])
-    >>> read_numbers(["1,000", "12.5"])
-    array([1000. ,   12.5])
-    >>> read_numbers(["red", "green"])
     """
     column = typed_column(cells)
     found = settle(column, decimal, dates=False)
@@ -126,13 +118,6 @@ def read_dates(cells: Iterable[Any]) -> Array | None:
     """Return the cells of a column as dates, in UTC; None if it holds something else.
 
     A column that could have either the day or the month first is not read.
-
-    Examples
-    --------
-    >>> read_dates(["31.1.2026", "1.2.2026", ""])
-    array(['2026-01-31T00:00:00', '2026-02-01T00:00:00',                 'NaT'],
-          dtype='datetime64[s]')
-    >>> read_dates(["1/2/2026", "2/1/2026"])
     """
     column = typed_column(cells)
     how = settle(column).column
@@ -140,13 +125,7 @@ def read_dates(cells: Iterable[Any]) -> Array | None:
 
 
 def typed_column(cells: Iterable[Any]) -> Any:
-    """Return cells as a column of pyarrow, without a dictionary; cells of several types as text.
-
-    Examples
-    --------
-    >>> typed_column([1.0, None, "a"]).to_pylist(), typed_column([1, None]).to_pylist()
-    (['1', None, 'a'], [1, None])
-    """
+    """Return cells as a column of pyarrow, not a dictionary; cells of mixed types as text."""
     values: Any = cells if hasattr(cells, "__len__") else list(cells)
     is_column = isinstance(values, pa.ChunkedArray)
     try:
@@ -170,13 +149,7 @@ def typed_column(cells: Iterable[Any]) -> Any:
 
 
 def categories_of(column: Any) -> Array:
-    """Return a column as text, NaN where a cell is empty; equal values are equal texts.
-
-    Examples
-    --------
-    >>> [categories_of(typed_column(cells)).tolist() for cells in ([1, None], [1.0], ["1.0"])]
-    [['1', nan], ['1'], ['1']]
-    """
+    """Return a column as text, NaN where a cell is empty; equal values are equal texts."""
     cells, places = _distinct(column, None)
     if pa.types.is_float32(column.type) or pa.types.is_float16(column.type):
         width = column.type.to_pandas_dtype()  # 0.1 is not the double nearest to it
@@ -215,15 +188,7 @@ def column_text(column: Any) -> Any:
 
 
 def without_values(column: Any, values: Collection[Any]) -> Any:
-    """Return a column with null where a cell has one of the values, as number or as text.
-
-    Examples
-    --------
-    >>> without_values(typed_column([1.5, 99.0]), ["99"]).to_pylist()
-    [1.5, None]
-    >>> without_values(typed_column(["1e+30", "x"]), ["1e30"]).to_pylist()
-    [None, 'x']
-    """
+    """Return a column with null where a cell has one of the values, as number or as text."""
     column = typed_column(column)
     if not values:
         return column

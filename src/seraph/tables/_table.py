@@ -46,13 +46,6 @@ class NamedColumns:
 
     `TablePreparer` takes it like a data frame. `lines` has the line of the file of each row, if it
     has lines.
-
-    Examples
-    --------
-    >>> hue = typed_column(["1,5", "0,75"])
-    >>> table = NamedColumns(Path("wine.csv"), {"hue": hue}, lines=range(2, 4))
-    >>> table.names, table.n_rows, table.place(1)
-    (('hue',), 2, 'line 3')
     """
 
     path: Path

@@ -24,13 +24,7 @@ _MOST_WORDS = 3
 
 
 def cell_text(cell: Any) -> str:
-    """Return a cell as text without spaces around it; "" if it has no value.
-
-    Examples
-    --------
-    >>> cell_text(3.0), cell_text(2.5), cell_text("a "), cell_text(None), cell_text(float("nan"))
-    ('3', '2.5', 'a', '', '')
-    """
+    """Return a cell as text without spaces around it; "" if it has no value."""
     if _is_null(cell):
         return ""
     if isinstance(cell, Decimal):
@@ -43,13 +37,6 @@ def is_missing(cell: Any, *, unknown: bool = False) -> bool:
     """Return whether a cell is empty, or holds what programs write for an empty cell.
 
     `unknown` includes words of people for something unknown, such as "?", "n/a" and "-".
-
-    Examples
-    --------
-    >>> [cell for cell in ["a", "", "NaN", None, float("nan"), "?"] if not is_missing(cell)]
-    ['a', '?']
-    >>> is_missing("N/A", unknown=True)
-    True
     """
     if _is_null(cell):
         return True
@@ -60,13 +47,7 @@ def is_missing(cell: Any, *, unknown: bool = False) -> bool:
 
 
 def read_answer(cell: Any) -> bool | None:
-    """Return the answer to a question for yes or no; None if there is none, such as "?".
-
-    Examples
-    --------
-    >>> [read_answer(cell) for cell in ("Yes", "different", 1.0, False, "?", "")]
-    [True, False, True, False, None, None]
-    """
+    """Return the answer to a question for yes or no; None if there is none, such as "?"."""
     text = cell_text(cell).casefold()
     if text in _ANSWERS:
         return _ANSWERS[text]
@@ -100,13 +81,7 @@ def split_words(counts: Mapping[str, int], others: Iterable[str]) -> tuple[list[
 
 
 def spellings(counts: Mapping[str, int]) -> list[list[str]]:
-    """Return groups of texts that differ in case, spaces or composed letters only.
-
-    Examples
-    --------
-    >>> spellings({"Cat": 7, "dog": 3, "cat": 1, "CAT": 1})
-    [['Cat', 'cat', 'CAT']]
-    """
+    """Return groups of texts that differ in case, spaces or composed letters only."""
     groups: dict[str, list[str]] = {}
     for text in counts:
         folded = " ".join(normalize("NFKC", text).casefold().split())

@@ -93,15 +93,7 @@ def table_bytes(path: Path, columns: Mapping[str, Any], like: Written = CSV) -> 
 
 
 def csv_bytes(columns: Mapping[str, Any], like: Written = CSV) -> bytes:
-    r"""Return columns as a text table, written `like` another; numbers keep all their digits.
-
-    Examples
-    --------
-    >>> csv_bytes({"id": ["a", "b"], "x": [0.5, None]})
-    b'id,x\na,0.5\nb,\n'
-    >>> csv_bytes({"id": ["ä"], "x": [0.5]}, Written(";", "latin-1", decimal_comma=True))
-    b'id;x\n\xe4;0,5\n'
-    """
+    r"""Return columns as a text table, written `like` another; numbers keep all their digits."""
     lines = list[str]()
     # Cells with \r or \n are quoted whatever the line end is: the writer's own is both.
     writer = csv.writer(SimpleNamespace(write=lines.append), delimiter=like.separator)
@@ -134,13 +126,7 @@ def _for_sheet(cell: Any) -> Any:
 
 
 def cells_like(texts: Sequence[str], column: Any) -> Any:
-    """Return texts as cells of the type of a column that was read; as text if one does not fit.
-
-    Examples
-    --------
-    >>> cells_like(["1", "2"], pa.chunked_array([[1, None]])).to_pylist()
-    [1, 2]
-    """
+    """Return texts as cells of the type of a column that was read; as text if one does not fit."""
     cells = pa.array(texts, type=pa.string())
     try:
         return cells.cast(column.type)

@@ -39,7 +39,7 @@ def make_learner(name: str, parameters: Sequence[str] = (), *, seed: int = 0) ->
     Examples
     --------
     >>> make_learner("ITML", ["gamma=2.0"])
-    ITML(gamma=2.0, random_state=0)
+    ITML(gamma=2.0)
     """
     known = learners()
     if name.casefold() not in known:

@@ -16,7 +16,7 @@ from ..._utils._warnings import warn
 from ...classic._definite import power
 from ...classic._points import first_map as classic_map
 from ...classic._points import subtract_group_means
-from .exceptions import NonPSDError
+from ._base import NonPSDError
 
 # The tolerance of SciPy's L-BFGS, which metric-learn uses by default.
 SCIPY_TOL = 2.2e-9

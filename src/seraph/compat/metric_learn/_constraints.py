@@ -14,9 +14,7 @@ from ..._utils._typing import Array
 from ..._utils._validation import check_number
 from ..._utils._warnings import warn
 from ...classic._comparisons import nearest_by_class, pairs_by_number
-from ._parameters import document
-
-__all__ = ["Constraints", "wrap_pairs"]
+from ._base import document
 
 
 class Constraints:
@@ -125,22 +123,7 @@ def known_codes(y: ArrayLike) -> Array:
 
 
 def wrap_pairs(X: ArrayLike, constraints: tuple[ArrayLike, ...]) -> tuple[Array, Array]:
-    """Return the points of sampled pairs, and their labels.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_samples, n_features), or (n_samples,) of indicators
-        Points.
-    constraints : tuple of 4 array-likes of int
-        What `Constraints.positive_negative_pairs` returns.
-
-    Examples
-    --------
-    >>> from seraph.compat.metric_learn.constraints import wrap_pairs
-    >>> pairs, y = wrap_pairs([[1.0], [2.0], [3.0]], ([0], [1], [0], [2]))
-    >>> pairs[:, :, 0].tolist(), y.tolist()
-    ([[1.0, 2.0], [1.0, 3.0]], [1, -1])
-    """
+    """Return the points of pairs that `Constraints` sampled, and their labels."""
     a, b, c, d = (np.asarray(rows, dtype=np.intp) for rows in constraints)
     pairs = np.column_stack([np.concatenate([a, c]), np.concatenate([b, d])])
     return np.asarray(X)[pairs], np.repeat([1, -1], [len(a), len(c)])

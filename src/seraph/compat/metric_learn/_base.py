@@ -1,7 +1,8 @@
-"""What all learners of metric-learn share: preprocessors, checks, distances and guesses."""
+"""What all stand-ins share: preprocessors, checks, distances, guesses, constructors and errors."""
 
 from __future__ import annotations
 
+import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,32 +27,56 @@ from ..._utils._validation import (
     check_seed,
     check_unmasked,
 )
-from ._parameters import constructor, document
-from .exceptions import PreprocessorError
-
-__all__ = ["BaseMetricLearner", "MahalanobisMixin"]
 
 _IMPORT = ">>> from seraph.compat.metric_learn import {name}"
 _FLOATS = (np.float64, np.float32)
 _TUPLES = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
 
+class PreprocessorError(Exception):
+    """The preprocessor failed, with the error that is passed."""
+
+    def __init__(self, original_error: Exception) -> None:
+        super().__init__(f"The preprocessor raised {original_error!r}.")
+
+
+class NonPSDError(np.linalg.LinAlgError):
+    """A matrix that must be positive semi-definite is not."""
+
+    def __init__(self, message: str = "The matrix is not positive semi-definite.") -> None:
+        super().__init__(message)
+
+
+def constructor(arguments: str) -> Callable[..., None]:
+    """Return an ``__init__`` with the signature that `arguments` has in words."""
+    call: Any = ast.parse(f"call({arguments})", mode="eval").body
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        inspect.Parameter(keyword.arg, kind, default=ast.literal_eval(keyword.value))
+        for keyword in call.keywords
+    ]
+    signature = inspect.Signature([inspect.Parameter("self", kind), *parameters])
+
+    def __init__(*args: Any, **kwargs: Any) -> None:  # noqa: N807
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        vars(bound.arguments.pop("self")).update(bound.arguments)
+
+    __init__.__signature__ = signature  # type: ignore[attr-defined]  # scikit-learn reads it
+    return __init__
+
+
+def document(function: Any) -> Any:
+    """Add the names of its parameters to the docstring of a function or a class."""
+    names = [name for name in inspect.signature(function).parameters if name != "self"]
+    if names:
+        listed = f"{', '.join(names)}\n    As in metric-learn 0.7."
+        function.__doc__ = f"{function.__doc__}\n\nParameters\n----------\n{listed}"
+    return function
+
+
 class BaseMetricLearner(BaseEstimator):
-    """Base of all learners: it knows the preprocessor.
-
-    Parameters
-    ----------
-    preprocessor : array-like or callable, optional
-        Table of points, or a function of an array of indicators that returns points. With it,
-        methods take row numbers or indicators in place of points.
-
-    Examples
-    --------
-    >>> from seraph.compat.metric_learn import NCA
-    >>> from seraph.compat.metric_learn.base_metric import BaseMetricLearner
-    >>> issubclass(NCA, BaseMetricLearner)
-    True
-    """
+    """Base of all learners: it knows the preprocessor."""
 
     pair_score: Callable[..., Array]  # of a subclass
     _example: ClassVar[str]  # for the docstrings of stand-ins
@@ -71,7 +96,7 @@ class BaseMetricLearner(BaseEstimator):
                     document(method)
         if arguments:
             cls.__init__ = constructor(arguments)  # type: ignore[method-assign]
-            document(cls, cls.__name__.removesuffix("_Supervised"))
+            document(cls)
             shown = f"\n\nExamples\n--------\n{_IMPORT}{cls._example}"
             cls.__doc__ = f"{cls.__doc__}{shown.format(name=cls.__name__, arguments=example)}"
 
@@ -171,20 +196,7 @@ def _check_labels(y: Any) -> None:
 
 
 class MahalanobisMixin(BaseMetricLearner):
-    """Base of the learners of a Mahalanobis distance ``||L x - L x'||``, with L `components_`.
-
-    Parameters
-    ----------
-    preprocessor : array-like or callable, optional
-        Table of points, or a function of an array of indicators that returns points.
-
-    Examples
-    --------
-    >>> from seraph.compat.metric_learn import Covariance
-    >>> from seraph.compat.metric_learn.base_metric import MahalanobisMixin
-    >>> isinstance(Covariance(), MahalanobisMixin)
-    True
-    """
+    """Base of the learners of a Mahalanobis distance ``||L x - L x'||``, with L `components_`."""
 
     _example = """
 >>> from sklearn.datasets import load_iris
