@@ -11,7 +11,6 @@ from threadpoolctl import ThreadpoolController, threadpool_limits
 from seraph._pairs import BlockPairs, NegativeEntropy, _blocks, sum_over_blocks
 from seraph._utils import _threads as module
 from seraph._utils._threads import one_blas_thread
-from tests.helpers.forks import forks, succeeds_in_a_child
 
 SECONDS = 60
 
@@ -89,28 +88,6 @@ def test_a_limit_of_the_user_around_that_of_another_thread_holds_and_ends():
         assert seen() == {2}
 
 
-@forks
-def test_a_child_has_the_limit_of_the_thread_that_forked_and_no_other():
-    libraries = libraries_of("blas")
-
-    def numbers():
-        return {library.num_threads for library in libraries}
-
-    def limits_and_restores():
-        before = numbers()
-        with one_blas_thread():
-            inside = numbers()
-        return (before, inside, numbers()) == ({4}, {1}, {4})
-
-    with threadpool_limits(4, user_api="blas"), actors() as (other, _):
-        other.enters()
-        assert succeeds_in_a_child(limits_and_restores)
-        with one_blas_thread():
-            assert succeeds_in_a_child(lambda: numbers() == {1})
-        other.leaves()
-        assert numbers() == {4}
-
-
 def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, monkeypatch):
     seen, libraries = {}, libraries_of("blas")
 
@@ -130,24 +107,3 @@ def test_every_thread_of_a_sum_has_one_thread_of_blas(rng, monkeypatch):
         assert {library.num_threads for library in libraries} == {4}
     assert threading.get_ident() not in seen
     assert set.union(*seen.values()) == {1}
-
-
-@forks
-def test_a_child_does_not_inherit_the_lock_that_another_thread_holds():
-    held, go_on = threading.Event(), threading.Event()
-
-    def hold():
-        with module._lock:
-            held.set()
-            return go_on.wait(SECONDS)
-
-    def enter():
-        with one_blas_thread():
-            return True
-
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(hold)
-        assert held.wait(SECONDS)
-        threading.Timer(0.1, go_on.set).start()
-        assert succeeds_in_a_child(enter)
-        assert other.result(SECONDS)

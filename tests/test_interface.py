@@ -36,27 +36,3 @@ def test_nothing_private_and_no_address_is_recorded(now):
     assert [line for line in now if "._" in line and "__version__" not in line] == []
     assert [line for line in now if " at 0x" in line] == []
     assert len(set(now)) == len(now)
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "said"),
-    [
-        (["a(x=1)"], ["a(x=2)"], "- Changed: `a(x=2)`, which was `a(x=1)`."),
-        (["a(x=1)"], ["a(*, x=1)"], "- Changed: `a(*, x=1)`, which was `a(x=1)`."),
-        (["a(x)"], ["a(x, /)"], "- Changed: `a(x, /)`, which was `a(x)`."),
-        (["a --x"], ["a --x=1"], "- Changed: `a --x=1`, which was `a --x`."),
-        (["a", "b"], ["a"], "- Removed: `b`."),
-        (["a"], ["a", "a(y)"], "- New: `a(y)`."),
-        (["a(x)", "a(y)"], ["a(y)", "a(x)"], "- Changed: the order of parameters, `a(y)` first."),
-    ],
-)
-def test_a_change_comes_with_its_line_for_the_changelog(before, after, said):
-    assert interface.changes(before, after) == [said]
-    assert interface.changes(after, after) == []
-
-
-def test_signatures_of_every_kind_are_read():
-    def function(a, /, b, *c, d=None, e=dict, **f): ...
-
-    lines = ["g(a, /)", "g(b)", "g(*c)", "g(*, d=None)", "g(*, e=dict)", "g(**f)"]
-    assert list(interface.parameters("g", function)) == lines

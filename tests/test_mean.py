@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.spatial.distance import pdist
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.decomposition import PCA
@@ -71,13 +70,6 @@ def test_neither_units_of_a_metric_nor_the_order_of_learners_matter():
         [("b", RCA()), ("a", Fixed(A))],
     ):
         np.testing.assert_allclose(matrix_of(learners), expected, rtol=1e-9, atol=1e-12)
-
-
-def test_distances_are_in_the_units_of_the_points():
-    """Multiplying the points by a factor multiplies all distances by it."""
-    plain, small = (MeanMetric().fit(factor * X, Y) for factor in (1.0, 1e-3))
-    expected = 1e-3 * pdist(plain.transform(X))
-    np.testing.assert_allclose(pdist(small.transform(1e-3 * X)), expected, rtol=1e-4)
 
 
 def test_rows_are_orthogonal_longest_first_and_n_components_keeps_the_first():
@@ -225,24 +217,6 @@ def test_each_learner_gets_the_marks_that_it_can_use():
 
 
 # Types of points
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kind", ["array", "frame", "array of unknown lengths"])
-def test_dask_gives_the_metric_of_points_in_memory(kind, dtype):
-    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
-    points = X.astype(dtype)
-    chunked = da.from_array(points, chunks=(17, M))
-    if kind != "array":
-        chunked = dd.from_pandas(pd.DataFrame(points, columns=list("abcd")), npartitions=3)
-    if kind == "array of unknown lengths":
-        chunked = chunked.to_dask_array()
-    by_chunks, expected = MeanMetric().fit(chunked, Y), MeanMetric().fit(points, Y)
-    assert by_chunks.components_.dtype == dtype
-    tolerance = 1e-8 if dtype == np.float64 else 2e-3
-    np.testing.assert_allclose(
-        pdist(X @ by_chunks.components_.T), pdist(X @ expected.components_.T), rtol=tolerance
-    )
 
 
 def test_a_tensor_gives_components_in_memory_and_maps_to_a_tensor():

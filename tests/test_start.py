@@ -109,20 +109,3 @@ def test_every_name_can_be_imported_and_listed():
         seraph.SERAF  # noqa: B018
     with pytest.raises(ImportError, match="SERAF"):
         from seraph import SERAF  # noqa: F401
-
-
-@pytest.mark.slow
-def test_a_class_names_its_public_package_however_it_was_reached():
-    code = (
-        "from seraph._seraph import SERAPH\n"
-        "from seraph._fit import FitState\n"
-        "from seraph._learner import MahalanobisMetric\n"
-        "from seraph._utils._version import show_versions\n"
-        "print({c.__module__ for c in (SERAPH, FitState, MahalanobisMetric, show_versions)})"
-    )
-    assert run(code).strip() == "{'seraph'}"
-
-
-@pytest.mark.slow
-def test_subpackages_are_there_without_an_import_of_their_own():
-    assert run("import seraph; print(seraph.classic.ITML.__name__)") == "ITML\n"

@@ -11,7 +11,6 @@ from scipy.optimize import minimize
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from seraph._utils._warnings import warn
 from seraph.classic import LMNN
@@ -51,19 +50,6 @@ def test_a_direct_call_and_its_category(caught):
     warn("look", FutureWarning)
     assert_all_point_to(line, caught)
     assert (str(caught[0].message), caught[0].category) == ("look", FutureWarning)
-
-
-def test_fit_names_the_class(caught):
-    line = next_line()
-    stopped_early().fit(X, Y)
-    assert_all_point_to(line, caught)
-    assert "LMNN" in str(caught[0].message)
-
-
-def test_through_a_pipeline(caught):
-    line = next_line()
-    make_pipeline(StandardScaler(), stopped_early()).fit(X, Y)
-    assert_all_point_to(line, caught)
 
 
 def test_through_a_grid_search(caught):

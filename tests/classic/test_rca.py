@@ -58,13 +58,3 @@ def test_few_components_are_those_of_fishers_discriminant():
     theirs = LinearDiscriminantAnalysis(solver="eigen").fit(X, y).scalings_[:, :2].T
     project = [P.T @ np.linalg.solve(P @ P.T, P) for P in (ours, theirs)]
     assert_allclose(project[0], project[1], atol=1e-9)
-
-
-def test_unlabeled_rows_choose_the_components():
-    X, y = blobs(n=60)
-    y[20:] = -1
-    everything = RCA(n_components=1).fit(X, y).components_
-    labeled = RCA(n_components=1).fit(X[:20], y[:20]).components_
-    assert np.abs(everything - labeled).max() > 1e-3
-    full = [RCA().fit(*rows).get_mahalanobis_matrix() for rows in ((X, y), (X[:20], y[:20]))]
-    assert_allclose(*full)

@@ -36,15 +36,6 @@ def test_the_metric_meets_the_conditions_of_the_optimum(prior, sparsity):
     assert_allclose(learner.objective_, objective, rtol=1e-6)
 
 
-def test_more_sparsity_leaves_fewer_entries():
-    X, y = blobs(m=6)
-    counts = [
-        np.sum(np.abs(SDML(sparsity=s).fit(X, y).get_mahalanobis_matrix()) > 1e-9)
-        for s in (0.0, 0.05, 5.0)
-    ]
-    assert counts[0] == 36 > counts[1] > counts[2] == 6
-
-
 def test_the_largest_weight_makes_the_matrix_singular():
     X, y = blobs()
     S, D = literal_scatters(X, *every_pair(y), 0.0)

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_wine
 from sklearn.metrics import adjusted_rand_score
-from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, Marks, constrained_k_means
+from seraph import Marks, constrained_k_means
 from seraph._clustering._constrained import _assign
 from tests.helpers.quick import examples
 
@@ -65,17 +63,6 @@ def test_groups_are_assigned_at_the_least_cost_in_small_cases():
         found = _assign(cost, apart)
         assert (found[apart[:, 0]] != found[apart[:, 1]]).all()
         assert cost[np.arange(5), found].sum() <= 1.05 * best
-
-
-def test_marks_help_on_wine():
-    X, y = load_wine(return_X_y=True)
-    X = StandardScaler().fit_transform(X)
-    rng = np.random.default_rng(0)
-    pairs = np.array([rng.choice(len(X), 2, replace=False) for _ in range(60)])
-    marks = np.where(y[pairs[:, 0]] == y[pairs[:, 1]], 1, -1)
-    given = marked(pairs, marks, len(X))
-    Z = SERAPH().fit_transform(X, **given)
-    assert adjusted_rand_score(y, constrained_k_means(Z, 3, **given)) > 0.75
 
 
 def test_names_are_matched():

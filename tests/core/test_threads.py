@@ -6,7 +6,6 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-import torch
 from sklearn.base import clone
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -55,11 +54,6 @@ def test_fits_at_once_give_the_bits_of_fits_in_turn(name, library, monkeypatch):
     monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
     monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", 0 if library == "numba" else np.inf)
     check_same_bits(LEARNERS[name], [0, 0, *range(N_FITS - 2)])
-
-
-@pytest.mark.slow
-def test_fits_of_tensors_at_once_give_the_bits_of_fits_in_turn():
-    check_same_bits(SERAPH(tol=0.1), [0, 0, 1], torch.as_tensor)
 
 
 def check_same_bits(learner, seeds, convert=np.asarray):

@@ -20,6 +20,7 @@ from seraph import (
 from seraph.classic import (
     ITML,
     LSML,
+    RFD,
     SCML,
     Covariance,
     Euclidean,
@@ -41,7 +42,8 @@ ARGUMENTS = {
     LSML: {"random_state": 0},
     SCML: {"random_state": 0},
     MetricClassifier: {"estimator": SERAPH()},
-    PairClassifier: {"estimator": SERAPH(mu=0.0, tol=0.01), "cv": 2},
+    PairClassifier: {"estimator": SERAPH(mu=0.0, tol=0.01), "cv": 2, "forest": False},
+    RFD: {"n_trees": 20},
 }
 # Those that learn nothing from labels.
 UNSUPERVISED = {Covariance, Euclidean}

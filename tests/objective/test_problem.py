@@ -85,20 +85,6 @@ def unlabeled_term(problem):
     return problem.objective.terms[0]
 
 
-@pytest.mark.parametrize(("n", "partners"), [(999, None), (1000, 128), (9000, 16)])
-def test_from_1000_rows_on_each_meets_at_least_16_before_and_after_it(n, partners):
-    X, y = table(n=n)
-    problem, labels = pose(X, y)
-    term = unlabeled_term(problem)
-    n_blocks, side = term.pairs.codes.shape
-    is_whole = any(task.is_diagonal for task in term.pairs.tasks)
-    assert (None if is_whole else term.pairs.n_tiles // n_blocks * side) == partners
-    assert term.weight * term.pairs.n_pairs == pytest.approx(problem.mu * labels.n_unlabeled)
-    assert unlabeled_term(pose(X, y, unlabeled_pairs="all")[0]).pairs.n_pairs == labels.n_unlabeled
-    fewer = unlabeled_term(pose(X, y, unlabeled_pairs=5)[0])
-    assert fewer.pairs.codes.shape == (-(-n // 5), 5)
-
-
 def test_above_20000_rows_as_many_are_sampled_and_the_mean_is_that_of_all():
     X, y = table(n=20_100)
     problem, labels = pose(X, y)

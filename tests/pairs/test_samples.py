@@ -4,34 +4,14 @@ import numpy as np
 import pytest
 
 from seraph._pairs import (
-    BlockPairs,
     ListedPairs,
     LogLikelihood,
     class_pairs,
     sample_class_pairs,
-    sum_over_blocks,
     sum_over_list,
 )
 from tests.helpers.oracle import pair_sums
 from tests.helpers.quick import few
-
-
-def adjacency(n, partners):
-    """Which rows meet: at t = 0 a pair that is not similar has the derivative 1/2."""
-    pairs = BlockPairs.make(np.full(n, -1), partners, labeled=False, like=np.zeros((n, 1)))
-    laplacian = sum_over_blocks(np.zeros((n, 1)), np.eye(n), pairs, LogLikelihood())[2]
-    return np.diag(np.diag(laplacian)) - laplacian
-
-
-@pytest.mark.parametrize(("n", "partners"), [(96, 16), (60, 1), (90, 30), (100, 16), (97, 47)])
-def test_each_row_meets_as_many_others_and_no_pair_is_met_twice(n, partners):
-    meets = 2.0 * adjacency(n, partners)
-    assert set(np.unique(meets)) == {0.0, 1.0}
-    degrees = meets.sum(axis=1)
-    missing = -n % partners  # rows of the last block, whose neighbors have fewer partners
-    assert degrees.max() == 2 * partners
-    assert degrees.min() == 2 * partners - missing
-    assert np.sum(degrees < 2 * partners) <= 2 * partners * (missing > 0)
 
 
 def orders():
@@ -70,14 +50,6 @@ def test_a_sample_of_the_pairs_of_classes_is_right_on_average(order):
     assert 0.0 < error[0] < 0.03 * abs(exact[0])
     # (Five standard errors, since there are 182 numbers.)
     assert np.all(np.abs(np.mean(samples, axis=0) - exact) <= 5.0 * error + 1e-9)
-
-
-def test_small_classes_are_not_sampled_and_no_pair_of_a_class_is_there_twice():
-    codes = np.repeat(np.arange(30), 7)
-    pairs, q, weights = sample_class_pairs(codes, 3, np.random.RandomState(0))
-    similar = {tuple(sorted(pair)) for pair in pairs[q == 1].tolist()}
-    assert len(similar) == np.sum(q == 1) == 30 * 21
-    assert np.all(weights[q == 1] == 1.0)
 
 
 def test_numbered_pairs_are_all_pairs_of_a_kind_once(rng):

@@ -55,15 +55,6 @@ def test_drawing_on_given_axes_leaves_pyplot_alone(display, wine, learner):
         drawn.plot(ax=some_axes(3))
 
 
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_a_new_figure_has_a_layout(display, wine, learner):
-    before = plt.get_fignums()
-    drawn = display.from_estimator(learner, *wine[:2])
-    assert plt.get_fignums() == [*before, drawn.figure_.number]
-    assert drawn.figure_.get_layout_engine() is not None
-    plt.close(drawn.figure_)
-
-
 MODELS = [SERAPH(), MeanMetric(), GDM(), LMNN(), Euclidean()]
 NEEDED = dict.fromkeys(DISPLAYS, "transform") | {
     plot.FeatureImportanceDisplay: "components_",
@@ -120,19 +111,6 @@ def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine, pi
             plain = getattr(expected, name)
             if plain is not None:
                 np.testing.assert_allclose(getattr(drawn, name), plain, atol=1e-8)
-
-
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_data_frames_are_accepted(display, wine):
-    pandas = pytest.importorskip("pandas")
-    X, y_partial, _ = wine
-    frame = pandas.DataFrame(X, columns=[f"feature {k}" for k in range(X.shape[1])])
-    labels = pandas.Series(y_partial, dtype="Int64").mask(y_partial < 0)
-    learner = SERAPH().set_output(transform="pandas").fit(frame, labels)
-    drawn = display.from_estimator(learner, frame, labels, ax=some_axes(2))
-    plain = display.from_estimator(SERAPH().fit(X, y_partial), X, y_partial, ax=some_axes(2))
-    for name in numbers_of(display):
-        np.testing.assert_allclose(getattr(drawn, name), getattr(plain, name), atol=1e-8)
 
 
 @pytest.mark.parametrize("display", DISPLAYS, ids=by_name)

@@ -6,7 +6,7 @@ from scipy.spatial.distance import pdist
 
 from seraph import SERAPH, Marks
 from seraph.plot import EmbeddingDisplay
-from tests.helpers.pictures import Figure, some_axes
+from tests.helpers.pictures import some_axes
 
 
 def drawn_points(panel):
@@ -38,19 +38,6 @@ def test_labeled_points_are_larger_and_every_point_is_drawn_once(wine):
         assert np.sum(sizes == sizes.max()) == np.sum(y_partial >= 0)
     texts = [text.get_text() for text in display.axes_[1].get_legend().get_texts()]
     assert texts == ["0", "1", "2", "labeled", "unlabeled"]
-
-
-def test_each_class_has_its_own_color_and_marker():
-    n = 10
-    points = np.random.default_rng(0).normal(size=(n, 2))
-    display = EmbeddingDisplay(before=points, after=points, classes=range(n), labeled=[False] * n)
-    panel = display.plot(ax=some_axes(2)).axes_[0]
-    looks = {
-        (tuple(part.get_facecolor()[0]), part.get_paths()[0].vertices.tobytes())
-        for part in panel.collections
-        if len(part.get_offsets())
-    }
-    assert len({color for color, _ in looks}) == len({marker for _, marker in looks}) == n
 
 
 @pytest.mark.parametrize("names", [["left", "right"], None])
@@ -86,15 +73,3 @@ def test_coinciding_points_get_a_message():
     display = EmbeddingDisplay(before=np.eye(2), after=np.empty((2, 0)))
     (text,) = display.plot(ax=some_axes(2)).axes_[1].texts
     assert "every distance is zero" in text.get_text()
-
-
-def test_without_a_layout_the_legend_stays_inside(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X, y_partial)
-    for layout in ("constrained", None):
-        axes = Figure(figsize=(9.6, 4.4), layout=layout).subplots(1, 2)
-        panel = EmbeddingDisplay.from_estimator(learner, X, y_partial, ax=axes).axes_[1]
-        panel.figure.draw_without_rendering()
-        legend, frame = panel.get_legend().get_window_extent(), panel.get_window_extent()
-        assert (legend.x1 <= frame.x1) == (layout is None)
-        assert legend.x1 <= panel.figure.bbox.x1

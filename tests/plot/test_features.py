@@ -21,18 +21,6 @@ def test_the_importance_is_how_far_a_random_value_moves_a_point(wine):
         assert display.importances[feature] == pytest.approx(np.mean(distances**2))
 
 
-def test_neither_units_nor_a_rotation_of_the_map_matter(wine, rng):
-    X, y_partial, _ = wine
-    learner = SERAPH(n_components=3).fit(X, y_partial)
-    plain = FeatureImportanceDisplay.from_estimator(learner, X, ax=some_axes(2))
-    units = np.geomspace(1e-3, 1e3, X.shape[1])
-    rotation = np.linalg.qr(rng.normal(size=(len(learner.components_),) * 2))[0]
-    learner.components_ = rotation @ learner.components_ / units
-    other = FeatureImportanceDisplay.from_estimator(learner, X * units, ax=some_axes(2))
-    np.testing.assert_allclose(plain.importances, other.importances)
-    np.testing.assert_allclose(np.abs(plain.loadings), np.abs(other.loadings), atol=1e-8)
-
-
 def test_loadings_make_the_axes_of_the_embedding(wine):
     X, y_partial, _ = wine
     learner = SERAPH().fit(X, y_partial)

@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from distributed import Client, LocalCluster
 
 from seraph import SERAPH, Marks, MeanMetric, _mean, _seraph
 from seraph._points import read_points
 from seraph.classic import ITML
-from tests.helpers.quick import few
 
 N, MOST = 200, 60
 NAMES = list("abcdef")
@@ -58,7 +56,7 @@ def read(X, most=MOST):
 
 
 @EVERY
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, int])
+@pytest.mark.parametrize("dtype", [np.float32, int])
 def test_points_in_chunks_are_read_as_the_array_is(data, collection, dtype):
     X = (10 * data[0]).astype(dtype)
     here, there = read(X), read(COLLECTIONS[collection](X))
@@ -82,24 +80,6 @@ def test_the_metric_is_that_of_the_array(data, collection, sampled):
     for name in ("lam_", "mu_", "objective_", "n_unlabeled_"):
         assert getattr(learner, name) == pytest.approx(getattr(expected, name), rel=1e-10)
     assert learner.n_features_in_ == 6
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    few(
-        [{"solver": "em"}, {"gamma": 0.5}, {"mu": 0}, {"n_components": 1}, {"solver": "spg"}],
-        ({"mu": 0}, {"solver": "spg"}).__contains__,
-    ),
-    ids=str,
-)
-def test_it_is_for_every_model(data, parameters, sampled):
-    X, y, marks = data
-    learner, expected = (
-        SERAPH(**sampled, **parameters).fit(points, y, marks=marks)
-        for points in (da.from_array(X, chunks=(60, 6)), X)
-    )
-    np.testing.assert_allclose(learner.components_, expected.components_, rtol=1e-6, atol=1e-7)
-    assert learner.kappa_ == pytest.approx(expected.kappa_, rel=1e-6)
 
 
 LABELS = {
@@ -177,14 +157,6 @@ def test_points_in_chunks_are_mapped_when_they_are_computed(data, sampled):
     assert learner.transform(da.from_array(X.astype("f4"), chunks=(60, 6))).dtype == np.float32
 
 
-def test_columns_keep_their_names(data, sampled):
-    X, y, _ = data
-    learner = SERAPH(**sampled).fit(frame(X), y)
-    assert learner.feature_names_in_.tolist() == NAMES
-    with pytest.raises(ValueError, match="feature names"):
-        learner.transform(frame(X).rename(columns={"a": "z"}))
-
-
 BAD = {
     "NaN": (lambda X: da.where(da.arange(N, chunks=60)[:, None] == 9, np.nan, X), "NaN"),
     "infinity": (lambda X: da.where(X.max() == X, np.inf, X), "infinity"),
@@ -209,19 +181,6 @@ def test_the_manifold_extension_needs_points_in_memory(data):
     X, y, _ = data
     with pytest.raises(ValueError, match=r"manifold=0.1 needs .* pass X.compute\(\)"):
         SERAPH(manifold=0.1).fit(da.from_array(X, chunks=(60, 6)), y)
-
-
-@pytest.mark.slow
-def test_a_cluster_gives_the_metric_of_the_array(data, sampled):
-    X, y, marks = data
-    expected = SERAPH(**sampled).fit(X, y, marks=marks)
-    quiet = {"dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
-    with LocalCluster(**quiet) as cluster, Client(cluster):
-        points = da.from_array(X, chunks=(33, 6)).persist()
-        learner = SERAPH(**sampled).fit(points, y, marks=marks)
-        mapped = learner.transform(points)
-        np.testing.assert_allclose(learner.components_, expected.components_, atol=1e-9)
-        np.testing.assert_allclose(mapped.compute(), expected.transform(X), atol=1e-9)
 
 
 class Own(SERAPH):

@@ -15,11 +15,11 @@ def frame_of(X):
     return Frame.of_span(X) if n <= m else Frame.of_moments(Moments.of(X), X.dtype.name)
 
 
-SHAPES = pytest.mark.parametrize("shape", [(20, 4), (6, 9), (2, 1), (5, 5), (6, 5)])
+SHAPES = pytest.mark.parametrize("shape", [(20, 4), (6, 9), (2, 1)])
 
 
 @SHAPES
-@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+@pytest.mark.parametrize("scale", [1e-8, 1e8])
 @pytest.mark.parametrize("rescales", [True, False])
 def test_coordinates_keep_all_distances(rng, shape, scale, rescales):
     X = scale * (rng.normal(size=shape) + 3.0)
@@ -49,8 +49,7 @@ def test_as_many_points_as_features_need_no_more_coordinates_than_directions(rng
     assert len(frame_of(np.repeat(rng.normal(size=(3, 30)), 4, axis=0)).covariance) == 2
 
 
-@pytest.mark.parametrize("rank", [1, 2, 4])
-@pytest.mark.parametrize("eta", [1.0, 2.5])
+@pytest.mark.parametrize(("rank", "eta"), [(1, 1.0), (4, 2.5)])
 def test_under_the_first_metric_the_mean_squared_distance_is_the_threshold(rng, rank, eta):
     X = rng.normal(size=(50, 4)) * [1, 2, 3, 4]
     frame = frame_of(X)

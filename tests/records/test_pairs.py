@@ -91,13 +91,6 @@ def test_tables_of_any_library_are_the_same_records(form):
         np.testing.assert_array_equal(*(texts_of(np.asarray(c)) for c in (made[name], values)))
 
 
-def test_exchanged_columns_are_alike_as_a_whole_record():
-    table = {"first": ["ann", "lee", "bob"], "last": ["lee", "ann", "wu"]}
-    _, features = described(table)
-    assert features[f"{WHOLE} 0"][0] == pytest.approx(1.0, abs=1e-3)
-    assert features["first 0"][0] < 0.1
-
-
 def test_a_pair_is_set_against_the_best_that_its_records_are_in():
     table, _ = people(20, 10)
     made = Similarities(as_frame(table))
@@ -229,14 +222,6 @@ def test_a_wrong_answer_counts_as_little_as_one_in_twenty(task):
     assert np.linalg.norm(weights[1] - weights[0]) < 0.15 * np.linalg.norm(weights[0])
 
 
-def test_similar_never_speaks_against_a_pair(task):
-    X, same, U = task
-    model = PairModel.prior(U, np.array([1.0, 1.0, 4.0, 0.0])).learned(-X, same)
-    assert (model.weights[:3] >= 0.0).all()
-    prior = PairModel.prior(U, np.ones(4))
-    assert prior.margins(np.ones((1, 4)))[0] > prior.margins(np.zeros((1, 4)))[0]
-
-
 def stacked(rule, n=150, seed=0):
     """Return what answers that follow a rule teach, and how it ranks other pairs."""
     rng = np.random.default_rng(seed)
@@ -261,11 +246,6 @@ def test_the_forest_counts_where_a_sum_cannot_say_it():
     assert shares[:2].min() > 2.0 * shares[2:].max()
 
 
-def test_the_forest_costs_nothing_where_a_sum_says_it_all():
-    _, _, _, (both, line) = stacked(lambda X: X @ [3.0, 2.0, 1.0, 0.0] > 3.2)
-    assert both > line - 0.005
-
-
 def test_margins_that_are_held_out_know_nothing_of_their_fold(task):
     """With other answers in a fold, its own margins but for the weights of the sum stay."""
     X, same, U = task
@@ -279,14 +259,6 @@ def test_margins_that_are_held_out_know_nothing_of_their_fold(task):
 
 
 # Questions
-
-
-def test_questions_spread_over_what_is_open():
-    rng = np.random.default_rng(0)
-    p = np.r_[rng.beta(0.1, 3.0, 3000), rng.random(300)]
-    asked = p[open_questions(p, 30, rng)[:30]]
-    assert np.histogram(asked, bins=5, range=(0.02, 0.98))[0].min() >= 2
-    assert sorted(open_questions(p, 30, rng).tolist()) == list(range(len(p)))
 
 
 def test_a_part_of_the_questions_is_a_sample_below_the_line():

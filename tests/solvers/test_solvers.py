@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.special import expit
 
 from seraph import SERAPH, Marks
 from seraph._solvers import (
@@ -15,8 +14,6 @@ from seraph._solvers import (
     projected_gradient,
     spg,
 )
-from seraph._solvers._result import Result
-from seraph._solvers._scale import over_scale
 from tests.helpers.pose import pose as pose_fit
 from tests.helpers.quick import few
 
@@ -220,35 +217,3 @@ def test_compress_keeps_the_metric_and_orders_its_rows(rng):
     assert abs(narrow[0] @ narrow[1]) < 1e-12
     assert compress(np.full((2, 3), 1e-160)).shape == (0, 3)  # its squares underflow
     assert compress(np.eye(2, 3) * 1e-150).shape == (2, 3)
-
-
-class Cliff:
-    """A model whose value falls steeply between two steps of the search, and rises elsewhere."""
-
-    def value_at_zero(self, P):
-        return -20.0
-
-    def at_scale(self, s):
-        return s
-
-    def prior(self, s):
-        return 0.0
-
-    def value(self, s):
-        return 0.3 * np.log(s) - 10.0 * expit((np.log(s) - 1.05) / 0.02)
-
-    def slope(self, s, P):
-        return (self.value(s * 1.0001) - self.value(s / 1.0001)) / 2e-4
-
-
-def test_a_maximum_between_two_scales_of_the_search_is_found():
-    model = Cliff()
-
-    def solve(s, P):
-        return Result(P, model.value(s), 0.0, True, [])
-
-    result, s = over_scale(model, solve, lambda s: np.ones((1, 1)), tol=1e-6)
-    scales = np.geomspace(0.1, 100.0, 100_000)
-    best = np.argmax(model.value(scales))
-    assert result.value == pytest.approx(model.value(scales)[best], abs=1e-6)
-    assert s == pytest.approx(scales[best], rel=1e-3)
