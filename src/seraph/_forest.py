@@ -32,7 +32,7 @@ _AT_ONCE = 10_000
 # Pairs of a point and a landmark that are listed at a time.
 _MOST_LISTED = 1_000_000
 # Shares of a forest are taken as at least this far from 0 and 1: its last votes are noise.
-_NEVER_SURE = 0.01
+NEVER_SURE = 0.01
 
 
 def grow_forest(
@@ -154,7 +154,7 @@ def prior_share(n_features: int) -> float:
 
 def log_odds(shares: Array) -> Array:
     """Return the log-odds of shares of a forest, which is never sure."""
-    shares = np.clip(shares, _NEVER_SURE, 1.0 - _NEVER_SURE)
+    shares = np.clip(shares, NEVER_SURE, 1.0 - NEVER_SURE)
     return np.asarray(np.log(shares / (1.0 - shares)))
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 
 from seraph import Marks, MarksKFold, MeanMetric, MetricClassifier
 from seraph._apps.cli._check import (
@@ -11,7 +11,7 @@ from seraph._apps.cli._check import (
     Score,
     check_labels,
     check_pairs,
-    compare_two,
+    classify,
     label_folds,
 )
 from seraph.classic import MFDA, Euclidean
@@ -37,10 +37,10 @@ def seen():
     return SEEN
 
 
-def check(learner, X, codes, pairs=(), similar=()):
+def check(learner, X, codes, pairs=(), similar=(), forest=False):
     marks = Marks(np.array(pairs, dtype=int).reshape(-1, 2), similar, rows=len(X))
     names = [f"class {k}" for k in range(max(codes) + 1)]
-    return check_labels(learner, X, codes, marks, seed=0, names=names)
+    return check_labels(learner, X, codes, marks, seed=0, names=names, forest=forest)
 
 
 def numbered(rng, n):
@@ -74,14 +74,17 @@ def test_a_fit_of_a_fold_sees_a_sample_of_the_unlabeled_rows(n_labels, rng, seen
         assert np.sum(y < 0) == min(2000 - n_labels, max(400, np.sum(y >= 0)))
 
 
-def test_the_errors_are_those_of_the_classifier_that_predicts(wine):
+@pytest.mark.parametrize("forest", [True, False])
+def test_the_errors_are_those_of_the_classifier_that_predicts(forest, wine):
     X, _, y = wine
     codes = np.where(np.arange(len(y)) % 4 == 0, y, -1)
-    found = check(MeanMetric(), X, codes)
-    for score, learner in zip(found.scores, (MeanMetric(), Euclidean()), strict=False):
+    found = check(MeanMetric(), X, codes, forest=forest)
+    assert found.forest_share == pytest.approx(0.5 / (1 + 13 / 30) if forest else 0.0)
+    ours = classify(MeanMetric(), forest=forest)[1]
+    for score, method in zip(found.scores, (ours, MetricClassifier(Euclidean())), strict=False):
         wrong = 0
         for train, test in MarksKFold(5, shuffle=True, random_state=0).split(X, codes):
-            model = MetricClassifier(learner).fit(X[train], codes[train])
+            model = clone(method).fit(X[train], codes[train])
             wrong += int((model.predict(X[test]) != codes[test]).sum())
         assert score.n_wrong == wrong
     guess = found.scores[2]
@@ -101,48 +104,33 @@ def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
     X[:, 0] += 6 * y
     pairs = rng.permutation(120).reshape(-1, 2)
     marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=120)
-    learned, euclidean, guess = check_pairs(MFDA(), X, marks, seed=0).scores
+    learned, euclidean, guess = check_pairs(MFDA(), X, marks, seed=0, forest=False).scores
     assert learned.n == 60  # no row is in two pairs
     assert learned.n_wrong < euclidean.n_wrong < guess.n_wrong
-    same = check_pairs(Euclidean(), X, marks, seed=0).scores
+    same = check_pairs(Euclidean(), X, marks, seed=0, forest=False).scores
     np.testing.assert_array_equal(same[0].wrong, same[1].wrong)
     alike = Marks(pairs, np.ones(60), rows=120)
-    assert check_pairs(MFDA(), X, alike, seed=0) is None
+    assert check_pairs(MFDA(), X, alike, seed=0, forest=True) is None
 
 
 @pytest.mark.parametrize(
-    ("n", "first", "second", "words"),
-    [
-        (30, 0, 5, "A cannot be told apart from B: 0 against 5 of 30 held-out labels are wrong "
-                   "(sign test on the 5 where they differ, p = 0.062)."),
-        (30, 0, 6, "A errs less than B: 0 against 6 of 30"),
-        (30, 9, 1, "B errs less than A: 1 against 9 of 30"),
-        (60, 9, 10, "A cannot be told apart from B: 9 against 10 of 60 held-out labels are wrong "
-                    "(sign test on the 1 where they differ, p = 1)."),
-        (9, 1, 1, "A cannot be told apart from B"),
-    ],
-)  # fmt: skip
-def test_a_verdict_needs_a_paired_test_and_states_it(n, first, second, words):
-    a, b = (Score(name, np.arange(n) < k) for name, k in (("A", first), ("B", second)))
-    assert compare_two(a, b, "labels").startswith(words)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "begin", "end"),
+    ("wrong", "said"),
     [
         (
             (16, 5, 15),
-            "s16 cannot be told apart from s15",
-            "Stay with the Euclidean distance, or ",
+            "worse than E (p = 0.00098), not clearly better than guessing",
         ),
-        ((16, 16, 15), "s16 cannot be told apart from s15", "other columns may help."),
-        ((3, 4, 15), "s3 errs less than s15", "p = 1)."),
+        ((16, 16, 15), "not clearly better than E (p = 1), not clearly better than guessing"),
+        ((0, 5, 6), "not clearly better than E (p = 0.062), better than guessing (p = 0.031)."),
+        ((9, 15, 40), "better than E (p = 0.031), better than guessing (p = 9.3e-10)."),
     ],
 )
-def test_the_verdict_begins_with_whether_anything_was_learned(wrong, begin, end):
-    said = Check([Score(f"s{k}", np.arange(40) < k) for k in wrong], "labels", 5).verdict()
-    assert said.startswith(begin)
-    assert end in said.rpartition(": ")[2]
+def test_the_verdict_says_the_errors_and_what_a_paired_test_shows(wrong, said):
+    names = ("M", "E", "always guessing 'a'")
+    scores = [Score(name, np.arange(40) < k) for name, k in zip(names, wrong, strict=True)]
+    verdict = Check(scores, "labels", 5).verdict()
+    begin = "{} of 40 held-out labels wrong; E: {}; always guessing 'a': {}. By a sign test, {}"
+    assert verdict.startswith(begin.format(*wrong, said))
 
 
 @pytest.mark.slow

@@ -81,7 +81,7 @@ def run(graph, X):
     return opened(graph).run(None, {"X": X})
 
 
-def run_on_columns(graph, table, dtype=np.float32):
+def run_on_columns(graph, table, dtype=np.float32, **more):
     """What a graph of named columns says of a table; a missing text is an empty one."""
     session = opened(graph)
     columns = {
@@ -89,8 +89,9 @@ def run_on_columns(graph, table, dtype=np.float32):
         if column.type == "tensor(string)"
         else table[[column.name]].to_numpy(dtype)
         for column in session.get_inputs()
+        if column.name not in more
     }
-    return session.run(None, columns)
+    return session.run(None, columns | more)
 
 
 @pytest.mark.parametrize("dtype", few(["float32", "float64"], lambda t: t == "float64"))
@@ -121,24 +122,25 @@ def test_a_graph_classifies_as_the_model_does(model, dtype, wine):
         assert probabilities.dtype == dtype
 
 
-@pytest.mark.parametrize("by_classes", [False, True])
-def test_the_graph_of_a_pair_classifier_decides_with_the_numbers_in_its_metadata(by_classes, wine):
+@pytest.mark.parametrize("dtype", few([np.float32, np.float64], lambda t: t is np.float32))
+@pytest.mark.parametrize("by", ["classes", "distance", "forest"])
+def test_the_graph_of_a_pair_classifier_takes_rows_and_pairs_of_them(by, dtype, wine):
     X, y_partial, _ = wine
-    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2, forest=False)
-    model.fit(X, y_partial, marks=None if by_classes else Marks([[0, 2]], [1], rows=X))
-    graph = to_onnx(model, X, dtype="float64")
-    stored = {entry.key: float(entry.value) for entry in graph.metadata_props}
-    i, j = np.triu_indices(len(X), k=1)
-    rows = np.column_stack([i, j])
-    if by_classes:
-        _, chances, _ = run(graph, X)
-        d = 1.0 - np.sum(chances[i] * chances[j], axis=1)
-    else:
-        (Z,) = run(graph, X)
-        d = np.linalg.norm(Z[i] - Z[j], axis=1)
-        alike = 1.0 / (1.0 + np.exp(-(stored["intercept"] + stored["slope"] * d)))
-        np.testing.assert_allclose(alike, model.predict_proba(rows, X)[:, 1], atol=1e-9)
-    np.testing.assert_array_equal(d <= stored["threshold"], model.predict(rows, X) == 1)
+    # Rounded, so that sums are split points of the forest, which single precision would miss.
+    X = np.round(X, 2).astype(dtype).astype(np.float64)
+    X[7] = X[3]
+    learner = make_pipeline(StandardScaler(), SERAPH())
+    model = PairClassifier(learner, cv=2, forest=by == "forest")
+    model.fit(X, y_partial, marks=None if by == "classes" else Marks([[0, 2]], [1], rows=X))
+    assert (model.forest_share_ > 0.0) == (by == "forest")
+    graph = to_onnx(model, X, dtype=dtype)
+    onnx.checker.check_model(graph, full_check=True)
+    pairs = np.column_stack(np.triu_indices(len(X)))[::7]
+    pairs = np.vstack([pairs, [[3, 7], [5, 5]]])
+    labels, shares = opened(graph).run(None, {"X": X.astype(dtype), "pairs": pairs})
+    assert shares.dtype == dtype
+    np.testing.assert_allclose(shares, model.predict_proba(pairs, X), atol=1e-5)
+    np.testing.assert_array_equal(labels, model.predict(pairs, X))
 
 
 @pytest.mark.parametrize(
@@ -205,13 +207,17 @@ def test_text_and_missing_values_go_through_a_column_transformer(wine):
     # A classifier may have the preparation inside, or after it: the same model, the same graph.
     inside = MetricClassifier(make_pipeline(clone(prepare), SERAPH()))
     after = make_pipeline(clone(prepare), MetricClassifier(SERAPH()))
-    for classifier in (inside, after, PairClassifier(inside.estimator, cv=2)):
+    for classifier in (inside, after):
         graph = to_onnx(classifier.fit(table, y_partial), table)
         labels, shares, _ = run_on_columns(graph, table)
-        model = getattr(classifier, "estimator_", classifier)
-        model = model if hasattr(model, "predict_proba") else classifier
-        np.testing.assert_allclose(shares, model.predict_proba(table), atol=1e-4)
-        np.testing.assert_array_equal(labels, model.predict(table))
+        np.testing.assert_allclose(shares, classifier.predict_proba(table), atol=1e-4)
+        np.testing.assert_array_equal(labels, classifier.predict(table))
+    pairs = np.column_stack(np.triu_indices(len(table)))[::9]
+    marks = Marks([[0, 2]], [1], rows=table)
+    classifier = PairClassifier(inside.estimator, cv=2).fit(table, y_partial, marks=marks)
+    graph = to_onnx(classifier, table, dtype="float64")
+    labels, shares = run_on_columns(graph, table, np.float64, pairs=pairs)
+    np.testing.assert_allclose(shares, classifier.predict_proba(pairs, table), atol=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ class MetricClassifier(
 
     classes_: Array
     points_: Array
+    _n_trees: ClassVar = 200  # of the forest; fewer where only errors are counted
     # With metadata routing, marks go to the learner without being asked for.
     __metadata_request__fit: ClassVar = {"marks": True}
 
@@ -156,7 +157,7 @@ class MetricClassifier(
         all_codes[known] = codes
         fitted = fit_model(clone(estimator), X, all_codes, marks)
         F = forest_points(fitted, X) if self.rule == "all" else None
-        rules = fit_rules(transformed(fitted, X), F, known, codes, self.rule)
+        rules = fit_rules(transformed(fitted, X), F, known, codes, self.rule, self._n_trees)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.__dict__.update(estimator_=fitted, classes_=classes, **rules)
         return self

@@ -38,13 +38,13 @@ C = 1.0
 # Largest numbers of rows for the median, and of labeled rows for choosing the multiple. They tell
 # five widths apart, and take little time beside the fit of a metric.
 _ROWS, _LABELED = 2000, 200
-# Trees of the forest.
-_TREES = 200
 # Distances held at a time.
 _AT_ONCE = 1 << 20
 
 
-def fit_rules(Z: Array, F: Array | None, known: Array, codes: Array, rule: str) -> dict[str, Any]:
+def fit_rules(
+    Z: Array, F: Array | None, known: Array, codes: Array, rule: str, n_trees: int
+) -> dict[str, Any]:
     """Return the attributes of a `MetricClassifier` that decide, for mapped rows `Z`.
 
     Those `known` have the classes `codes`, from 0 to k - 1. `F` are the features before learning,
@@ -58,7 +58,7 @@ def fit_rules(Z: Array, F: Array | None, known: Array, codes: Array, rule: str) 
     is_linear = rule in ("mean", "linear", "all")
     forest, share = None, 0.0
     if rule == "all" and F is not None and codes.max() > 0:
-        forest = grow_forest(F[known], codes, n_trees=_TREES, leaf=1, seed=0, balanced=False)
+        forest = grow_forest(F[known], codes, n_trees=n_trees, leaf=1, seed=0, balanced=False)
         share = prior_share(F.shape[1])
     coef, intercept = _logistic_regression(away[known], codes) if is_linear else (None, None)
     return {

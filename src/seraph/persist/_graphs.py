@@ -41,14 +41,14 @@ def shapes_of_type(kind: Any, operator: Any) -> None:
 
 def convert_linear(scope: Any, operator: Any, container: Any) -> None:
     """Write the graph of ``X @ components_.T``."""
-    op = _operators(container)
+    op = operators(container)
     learner, X = operator.raw_operator, operator.inputs[0]
     if learner._n_features_out == 0:
         raise ValueError(
             f"this {type(learner).__name__} has learned a metric of rank 0, so its graph would "
             "be empty. Lower lam or add labels, and fit it again."
         )
-    P = learner.components_.astype(_dtype(X))
+    P = learner.components_.astype(dtype_of(X))
     mapped = op("MatMul", X, P.T.copy(), output_names=operator.outputs)
     mapped.add_to(scope, container)
 
@@ -81,11 +81,11 @@ def classifier_shapes(operator: Any) -> None:
 
 def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
     """Write the graph of MetricClassifier: the learner, then the rule."""
-    op = _operators(container)
+    op = operators(container)
     sub_estimator = import_module("skl2onnx.algebra.onnx_operator").OnnxSubEstimator
     model, X = operator.raw_operator, operator.inputs[0]
     mapped = sub_estimator(model.estimator_, X, op_version=container.target_opset)
-    Z = op("Sub", op("Cast", mapped, to=_proto(np.float64)), model.center_)
+    Z = op("Sub", op("Cast", mapped, to=proto_of(np.float64)), model.center_)
     Z = op("Div", Z, np.array([model.scale_]))
     if model.rule == "linear":
         shares = _odds(op, model, Z)
@@ -102,34 +102,71 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
             learner = learner.steps[-1][1]
         share = np.array([model.forest_share_])
         shares = op("Mul", shares, 1.0 - share)
-        shares = op("Add", shares, op("Mul", _forest(op, model.forest_, F), share))
+        shares = op("Add", shares, op("Mul", forest_shares(op, model.forest_, F), share))
     classes, chances, coordinates = operator.outputs
     op("Identity", mapped, output_names=[coordinates]).add_to(scope, container)
     best = op("ArgMax", shares, axis=1, keepdims=0)
     best = op("Gather", onnx_classes(model.classes_), best, axis=0, output_names=[classes])
     best.add_to(scope, container)
-    shares = op("Cast", shares, to=_proto(_dtype(X)), output_names=[chances])
+    shares = op("Cast", shares, to=proto_of(dtype_of(X)), output_names=[chances])
     shares.add_to(scope, container)
 
 
 def sharpen(graph: Any, power: float) -> None:
     """Let a graph return probabilities to a power, divided by their sum."""
-    helper, numpy_helper = import_module("onnx.helper"), import_module("onnx.numpy_helper")
+    helper = import_module("onnx.helper")
     (chances,) = (value for value in graph.graph.output if value.name == "probabilities")
     dtype = helper.tensor_dtype_to_np_dtype(chances.type.tensor_type.elem_type)
     width = chances.type.tensor_type.shape.dim[1].dim_value
-    for node in graph.graph.node:
-        node.output[:] = ["unsharpened" if n == "probabilities" else n for n in node.output]
-    parts = {"power": np.array(power, dtype=dtype), "ones": np.ones((width, 1), dtype=dtype)}
-    graph.graph.initializer.extend(numpy_helper.from_array(a, n) for n, a in parts.items())
-    graph.graph.node.extend(
-        helper.make_node(kind, inputs, [output], name=output)
-        for kind, inputs, output in (
-            ("Pow", ["unsharpened", "power"], "powers"),
-            ("MatMul", ["powers", "ones"], "sum of powers"),
-            ("Div", ["powers", "sum of powers"], "probabilities"),
-        )
-    )
+    rename(graph.graph, "probabilities", "unsharpened")
+    op = appender(graph.graph)
+    powers = op("Pow", "unsharpened", np.array(power, dtype=dtype))
+    sums = op("MatMul", powers, np.ones((width, 1), dtype=dtype))
+    op("Div", powers, sums, output="probabilities")
+
+
+def narrow(graph: Any) -> None:
+    """Let a graph of double precision take and return single precision."""
+    helper, proto = import_module("onnx.helper"), graph.graph
+    single, double = proto_of(np.float32), proto_of(np.float64)
+    for values, is_input in ((proto.input, True), (proto.output, False)):
+        for value in values:
+            if value.type.tensor_type.elem_type != double:
+                continue
+            value.type.tensor_type.elem_type = single
+            name, inside = value.name, f"{value.name} in double"
+            rename(proto, name, inside)
+            ends, to = ([name], [inside]), double
+            if not is_input:
+                ends, to = ([inside], [name]), single
+            cast = helper.make_node("Cast", *ends, name=f"cast {name}", to=to)
+            proto.node.insert(0 if is_input else len(proto.node), cast)
+
+
+def rename(proto: Any, name: str, new: str) -> None:
+    """Give a value another name in all nodes of a graph."""
+    for node in proto.node:
+        node.input[:] = [new if one == name else one for one in node.input]
+        node.output[:] = [new if one == name else one for one in node.output]
+
+
+def appender(proto: Any) -> Make:
+    """Return a function that appends nodes to a graph; what is not a name becomes a constant."""
+    helper, numpy_helper = import_module("onnx.helper"), import_module("onnx.numpy_helper")
+
+    def append(kind: str, *inputs: Any, op_version: int = 0, **attributes: Any) -> str:  # noqa: ARG001
+        names = []
+        for one in inputs:
+            names.append(one if isinstance(one, str) else f"constant {len(proto.initializer)}")
+            if not isinstance(one, str):
+                proto.initializer.append(numpy_helper.from_array(np.asarray(one), names[-1]))
+        output = attributes.pop("output", f"result {len(proto.node)}")
+        attributes["domain"] = "ai.onnx.ml" if kind.startswith("Tree") else ""
+        kind = kind.partition("_")[0]
+        proto.node.append(helper.make_node(kind, names, [output], name=output, **attributes))
+        return output
+
+    return append
 
 
 def _odds(op: Make, model: Any, Z: Any) -> Any:
@@ -154,7 +191,7 @@ def _votes(op: Make, model: Any, Z: Any) -> Any:
     return op("Add", votes, np.array([doubt / len(model.classes_)]))
 
 
-def _forest(op: Make, forest: Forest, F: Any) -> Any:
+def forest_shares(op: Make, forest: Forest, F: Any) -> Any:
     """Write the mean share of each class in the leaves of all trees."""
     n_trees, (n_nodes, k) = len(forest["sizes"]), forest["shares"].shape
     tree = np.repeat(np.arange(n_trees), forest["sizes"])
@@ -181,13 +218,13 @@ def _forest(op: Make, forest: Forest, F: Any) -> Any:
     }
     shares = op(
         "TreeEnsembleRegressor_3",
-        op("Cast", F, to=_proto(np.float32)),
+        op("Cast", F, to=proto_of(np.float32)),
         op_version=3,  # of the domain of trees
         n_targets=k,
         **{f"nodes_{name}": values.tolist() for name, values in branches.items()},
         **{f"target_{name}": values.tolist() for name, values in votes.items()},
     )
-    return op("Cast", shares, to=_proto(np.float64))
+    return op("Cast", shares, to=proto_of(np.float64))
 
 
 def onnx_classes(classes: Array) -> Array:
@@ -207,7 +244,7 @@ def onnx_classes(classes: Array) -> Array:
 
 def convert_imputer(scope: Any, operator: Any, container: Any) -> None:
     """Write ``where(x is missing, statistic, x)`` for a SimpleImputer."""
-    op = _operators(container)
+    op = operators(container)
     step, X = operator.raw_operator, _join(op, operator.inputs)
     text = type(operator.inputs[0].type).__name__ == "StringTensorType"
     nan = isinstance(step.missing_values, float) and np.isnan(step.missing_values)
@@ -216,9 +253,9 @@ def convert_imputer(scope: Any, operator: Any, container: Any) -> None:
             "only a SimpleImputer that fills in NaN, in columns with at least one value and "
             "without add_indicator, has a graph."
         )
-    fill = step.statistics_.astype(str if text else _dtype(operator.inputs[0]))[np.newaxis]
+    fill = step.statistics_.astype(str if text else dtype_of(operator.inputs[0]))[np.newaxis]
     if text:
-        known = op("Cast", _codes(op, X, [MISSING_TEXT]), to=_proto(bool))
+        known = op("Cast", _codes(op, X, [MISSING_TEXT]), to=proto_of(bool))
         filled = op("Where", known, X, fill, output_names=operator.outputs)
     else:
         filled = op("Where", op("IsNaN", X), fill, X, output_names=operator.outputs)
@@ -227,7 +264,7 @@ def convert_imputer(scope: Any, operator: Any, container: Any) -> None:
 
 def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
     """Write each category as a row of a table of zeros and ones, for a OneHotEncoder."""
-    op = _operators(container)
+    op = operators(container)
     encoder, X = operator.raw_operator, _join(op, operator.inputs)
     text = all(values.dtype.kind in "OUS" for values in encoder.categories_)
     if not text or encoder.drop is not None or encoder.handle_unknown == "error":
@@ -239,7 +276,7 @@ def convert_encoder(scope: Any, operator: Any, container: Any) -> None:
     for number in range(len(encoder.categories_)):
         words, table = _rows_of_categories(encoder, number)
         row = _codes(op, op("Gather", X, np.array(number), axis=1), words)
-        parts.append(op("Gather", table.astype(_dtype(operator.outputs[0])), row, axis=0))
+        parts.append(op("Gather", table.astype(dtype_of(operator.outputs[0])), row, axis=0))
     op("Concat", *parts, axis=1, output_names=operator.outputs).add_to(scope, container)
 
 
@@ -278,7 +315,7 @@ def _join(op: Make, inputs: list[Any]) -> Any:
     return inputs[0] if len(inputs) == 1 else op("Concat", *inputs, axis=1)
 
 
-def _operators(container: Any) -> Make:
+def operators(container: Any) -> Make:
     """Return a function that makes operators of the version that a graph is written for."""
     module = import_module("skl2onnx.algebra.onnx_ops")
 
@@ -289,9 +326,9 @@ def _operators(container: Any) -> Make:
     return make
 
 
-def _dtype(variable: Any) -> Any:
+def dtype_of(variable: Any) -> Any:
     return import_module("skl2onnx.common.data_types").guess_numpy_type(variable.type)
 
 
-def _proto(dtype: Any) -> int:
+def proto_of(dtype: Any) -> int:
     return int(import_module("onnx.helper").np_dtype_to_tensor_dtype(np.dtype(dtype)))

@@ -21,7 +21,7 @@ from .._learner import MahalanobisLearner
 from .._mean import MeanMetric
 from .._seraph import SERAPH
 from .._utils._optional import optional_module
-from . import _graphs, _tables
+from . import _graphs, _pair_graphs, _tables
 from ._agreement import check_agreement
 from ._tables import check_export, first_step
 
@@ -49,13 +49,13 @@ def to_onnx(
     classes, and then "probabilities", in the order of ``classes_``. The graph of a
     `MetricClassifier` also returns "coordinates", what its ``transform`` returns.
 
-    The graph of a `PairClassifier` with ``forest=False`` maps points, too; its metadata hold
-    "threshold", "slope" and "intercept", which decide about the Euclidean distance of two mapped
-    points. If it was fitted with classes alone, the graph is that of its `MetricClassifier`, and
-    they decide about ``1 - p @ q`` with the probabilities p and q of two points.
+    The graph of a `PairClassifier` has one more input, "pairs" of shape (n_pairs, 2), the numbers
+    of rows (int64). It returns "label" and "probabilities" of these pairs, as ``predict`` and
+    ``predict_proba`` do.
 
     Before it is returned, the graph is run on every row of `X`, and on some of them with missing
-    numbers. It is refused if an answer differs from the model's.
+    numbers. It is refused if an answer differs from the model's; of pairs, the coordinates of
+    their rows are compared.
 
     Parameters
     ----------
@@ -106,15 +106,12 @@ def to_onnx(
     if not any(hasattr(model, name) for name in ("transform", "predict")):
         raise ValueError(f"A {type(model).__name__} maps no rows, so no ONNX graph exists for it.")
     if isinstance(model, PairClassifier):
-        if model.forest_:
-            raise ValueError(
-                "This PairClassifier decides with a forest of pairs, which a graph of rows cannot "
-                "hold. Export one that was fitted with forest=False; or its estimator_, for the "
-                "learned distance alone."
-            )
-        graph = to_onnx(model.estimator_, X, dtype=dtype, target_opset=target_opset)
-        for name in ("threshold", "slope", "intercept"):
-            graph.metadata_props.add(key=name, value=repr(float(getattr(model, f"{name}_"))))
+        rows = model.estimator_
+        rows = _pair_graphs.Both.at_the_end(rows) if model.forest_ else rows
+        graph = to_onnx(rows, X, dtype=np.float64, target_opset=target_opset)
+        _pair_graphs.add_pairs(graph, model)
+        if dtype == np.float32:
+            _graphs.narrow(graph)
         return graph
     (X, raw), model = _tables.read_columns(model, X), _tables.unfold(model)
     if not hasattr(model, "n_features_in_"):
@@ -123,7 +120,10 @@ def to_onnx(
             "graph. Export the steps after it, to_onnx(model[1:], X), with X as it returns it."
         )
     types = skl2onnx.common.data_types
-    number = types.FloatTensorType if dtype == np.float32 else types.DoubleTensorType
+    # In double precision, values at the split points of a forest stay on the right side.
+    narrow = dtype == np.float32 and getattr(last_step(model), "forest_", None) is not None
+    is_single = dtype == np.float32 and not narrow
+    number = types.FloatTensorType if is_single else types.DoubleTensorType
     names, text = _tables.column_names(model), _tables.text_columns(model)
     selects = bool(_tables.selected_columns(model))
     inputs = [("X", number([None, model.n_features_in_]))]
@@ -137,6 +137,8 @@ def to_onnx(
             _tables.read_cells(graph, name, raw[name], X[name], text[name])
     elif names:
         _tables.split_input(graph, names)
+    if narrow:
+        _graphs.narrow(graph)
     check_agreement(model, graph, X, raw, dtype)
     return graph
 
@@ -184,6 +186,9 @@ def _register(skl2onnx: ModuleType) -> None:
         skl2onnx.update_registered_converter(
             kind, name, _graphs.step_shapes, _graphs.convert_linear
         )
+    skl2onnx.update_registered_converter(
+        _pair_graphs.Both, "SeraphBoth", _graphs.step_shapes, _pair_graphs.convert_both
+    )
     skl2onnx.update_registered_converter(
         MetricClassifier,
         _graphs.CLASSIFIER,

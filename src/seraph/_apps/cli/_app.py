@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import sys
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from ... import __version__
 from ._ask import ask
@@ -20,15 +21,38 @@ from ._fit import fit
 from ._predict import predict
 from ._transform import transform
 
+
+class _Group(TyperGroup):
+    """The help names no type of a flag."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain(super().get_params(ctx))
+
+
+class _Command(TyperCommand):
+    """The same for one command."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _plain(super().get_params(ctx))
+
+
+def _plain(params: list[Any]) -> list[Any]:
+    for one in params:
+        if getattr(one, "is_flag", False):
+            one.metavar = " "
+    return params
+
+
 app = typer.Typer(
+    cls=_Group,
     name="seraph",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # the only mode that wraps paragraphs
     help="Semi-supervised metric learning: learn a distance from a table and a few labels.",
 )
-for _command in (compare, fit, predict, transform, export, ask, duplicates, demo):
-    app.command()(_command)
+for _command in (fit, predict, transform, compare, ask, duplicates, export, demo):
+    app.command(cls=_Command)(_command)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,8 +1,8 @@
-"""Does the learned distance help? Errors on held-out labels or pairs, by the rules in use.
+"""Does learning help? Errors on held-out labels or pairs, by the rules in use.
 
 Labels are judged by a `MetricClassifier`, as `seraph predict` decides; pairs by a
-`PairClassifier`; and both beside a guess that is always the same. Two methods are compared by a
-sign test.
+`PairClassifier`. Both stand beside the Euclidean distance alone and a guess that is always the
+same. Two methods are compared by a sign test.
 """
 
 from __future__ import annotations
@@ -82,33 +82,19 @@ def standard_error(wrong: int, n: int) -> float:
     return sqrt(share * (1.0 - share) / n)
 
 
-def sign_test(first: Score, second: Score) -> tuple[int, float]:
-    """Return how many rows only one of two methods gets right, and the exact sign test's p-value.
+def sign_test(first: Score, second: Score) -> float:
+    """Return the exact sign test's p-value, by the rows that only one of two methods gets right.
 
     Examples
     --------
     >>> import numpy as np
     >>> none, five = (Score("", np.arange(30) < k) for k in (0, 5))
     >>> sign_test(none, five)
-    (5, 0.0625)
+    0.0625
     """
     better = int((~first.wrong & second.wrong).sum())
     n = better + int((first.wrong & ~second.wrong).sum())
-    return n, float(binomtest(better, n).pvalue) if n else 1.0
-
-
-def compare_two(first: Score, second: Score, noun: str) -> str:
-    """Say whether one of two methods errs less, with the figures of the paired test."""
-    n, p = sign_test(first, second)
-    better, worse = first, second
-    if p < SIGNIFICANCE and second.n_wrong < first.n_wrong:
-        better, worse = second, first
-    outcome = "errs less than" if p < SIGNIFICANCE else "cannot be told apart from"
-    return (
-        f"{better.name} {outcome} {worse.name}: {better.n_wrong} against {worse.n_wrong} of "
-        f"{first.n} held-out {noun} are wrong (sign test on the {n} where they differ, "
-        f"p = {p:.2g})."
-    )
+    return float(binomtest(better, n).pvalue) if n else 1.0
 
 
 @dataclass(frozen=True)
@@ -116,23 +102,43 @@ class Check:
     """Errors of a learner beside the Euclidean distance and a constant guess, in this order.
 
     `noun` is what was held out, "labels" or "pairs"; the held-out labels are most probable under
-    the class probabilities to the power `sharpness`.
+    the class probabilities to the power `sharpness`. `forest_share` is that of the forest.
     """
 
     scores: Sequence[Score]
     noun: str
     n_folds: int
     sharpness: float = 1.0
+    forest_share: float = 0.0
 
     def verdict(self) -> str:
-        """Say what the errors show: first whether anything was learned, then whether it helps."""
+        """Say what the errors are, and whether they are fewer than those of others.
+
+        Examples
+        --------
+        >>> wrong = {"MeanMetric": 3, "Euclidean": 4, "always guessing 'a'": 30}
+        >>> scores = [Score(name, np.arange(99) < k) for name, k in wrong.items()]
+        >>> print(*Check(scores, "labels", 5).verdict().split(". "), sep="\n")
+        3 of 99 held-out labels wrong; Euclidean: 4; always guessing 'a': 30
+        By a sign test, not clearly better than Euclidean (p = 1), better than guessing (p = 1.5e-08).
+        """
         learned, euclidean, guess = self.scores
-        said = [compare_two(learned, guess, self.noun), compare_two(learned, euclidean, self.noun)]
-        if euclidean.n_wrong < learned.n_wrong and sign_test(*self.scores[:2])[1] < SIGNIFICANCE:
-            said.append("Stay with the Euclidean distance, or try another --scale or --drop.")
-        elif sign_test(learned, guess)[1] >= SIGNIFICANCE:
-            said.append("More labels (seraph ask) or other columns may help.")
-        return " ".join(said)
+        compared, clear = [], []
+        for other, name in ((euclidean, euclidean.name), (guess, "guessing")):
+            p = sign_test(learned, other)
+            clear.append(p < SIGNIFICANCE)
+            word = "worse" if clear[-1] and other.n_wrong < learned.n_wrong else "better"
+            compared.append(
+                f"{'' if clear[-1] else 'not clearly '}{word} than {name} (p = {p:.2g})"
+            )
+        said = (
+            f"{learned.n_wrong} of {learned.n} held-out {self.noun} wrong; {euclidean.name}: "
+            f"{euclidean.n_wrong}; {guess.name}: {guess.n_wrong}. By a sign test, "
+            f"{', '.join(compared)}."
+        )
+        if clear[0] and euclidean.n_wrong < learned.n_wrong:
+            return f"{said} Stay with the Euclidean distance, or try another --scale or --drop."
+        return said if clear[1] else f"{said} More labels (seraph ask) or other columns may help."
 
     def values(self) -> dict[str, Any]:
         """Return the comparison as plain values."""
@@ -144,13 +150,14 @@ class Check:
             "wrong_euclidean": euclidean.n_wrong,
             "wrong_guess": guess.n_wrong,
             "guess": guess.name,
-            "p_value": sign_test(learned, euclidean)[1],
-            "p_guess": sign_test(learned, guess)[1],
+            "p_value": sign_test(learned, euclidean),
+            "p_guess": sign_test(learned, guess),
             "folds": self.n_folds,
             "sharpness": self.sharpness,
+            "forest_share": self.forest_share,
             "verdict": self.verdict(),
             "title": f"Error on held-out {self.noun}",
-            "rows": [["distance", "wrong", "error"], *(score.cells() for score in self.scores)],
+            "rows": [["method", "wrong", "error"], *(score.cells() for score in self.scores)],
         }
 
 
@@ -215,11 +222,32 @@ def guess_labels(codes: IntArray, folds: Folds, names: Sequence[str]) -> Score:
     """Return the errors of the most frequent class on held-out rows."""
     guess = int(np.bincount(codes[codes >= 0]).argmax())
     held = np.concatenate([held for _, held in folds])
-    return Score(f"always {names[guess]!r}", codes[held] != guess)
+    return Score(f"always guessing {names[guess]!r}", codes[held] != guess)
+
+
+class _Quick(MetricClassifier):
+    """A classifier with fewer trees, since trees take more time than the metric."""
+
+    _n_trees = 50
+
+
+def classify(learner: Any, *, forest: bool) -> tuple[str, MetricClassifier]:
+    """Return the classifier of `seraph predict`, and its name."""
+    name = type(learner).__name__
+    if not forest:
+        return name, MetricClassifier(learner, rule="mean")
+    return f"{name} and a forest", _Quick(learner, rule="all")
 
 
 def check_labels(
-    learner: Any, X: Array, codes: IntArray, marks: Marks, *, seed: int, names: Sequence[str]
+    learner: Any,
+    X: Array,
+    codes: IntArray,
+    marks: Marks,
+    *,
+    seed: int,
+    names: Sequence[str],
+    forest: bool,
 ) -> Check | None:
     """Hold out labels in folds, learn from the rest, and classify the held-out rows.
 
@@ -229,16 +257,16 @@ def check_labels(
     folds = label_folds(codes, marks, seed=seed)
     if not folds:
         return None
-    name = type(learner).__name__
-    learned, fits = judge(name, MetricClassifier(learner), X, codes, folds, marks)
-    euclidean, _ = judge("Euclidean", MetricClassifier(Euclidean()), X, codes, folds, marks)
+    learned, fits = judge(*classify(learner, forest=forest), X, codes, folds, marks)
+    euclidean, _ = judge(*classify(Euclidean(), forest=False), X, codes, folds, marks)
     logs = []
     for model, (_, held) in zip(fits, folds, strict=True):
         logs.append(np.full((len(held), len(names)), -np.inf))
         logs[-1][:, model.classes_] = np.log(model.predict_proba(X[held]))
     judged = codes[np.concatenate([held for _, held in folds])]
     scores = [learned, euclidean, guess_labels(codes, folds, names)]
-    return Check(scores, "labels", len(folds), fit_sharpness(np.vstack(logs), judged))
+    sharpness = fit_sharpness(np.vstack(logs), judged)
+    return Check(scores, "labels", len(folds), sharpness, fits[0].forest_share_)
 
 
 def fit_sharpness(logs: FloatArray, codes: IntArray) -> float:
@@ -263,16 +291,15 @@ def fit_sharpness(logs: FloatArray, codes: IntArray) -> float:
     return float(minimize_scalar(loss, bounds=(_LEAST, 1.0), method="bounded").x)
 
 
-def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int) -> Check | None:
+def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int, forest: bool) -> Check | None:
     """Hold out marked pairs with their rows, learn from the rest, and decide the held-out pairs.
 
     None if the pairs are too few to learn and to judge a threshold by.
     """
     mostly = bool(2 * np.sum(marks.similar) >= len(marks.similar))
-    methods = [
-        PairClassifier(one, cv=_INNER_FOLDS, forest=False) for one in (learner, Euclidean())
-    ]
-    wrong = []
+    ours = PairClassifier(learner, cv=_INNER_FOLDS, forest=forest)
+    methods = [ours, PairClassifier(Euclidean(), cv=_INNER_FOLDS, forest=False)]
+    wrong, shares = [], []
     for train, test in _split(None, marks, _PAIR_FOLDS, seed):
         rows, held = _learn_from(train, np.full(len(marks), -1), marks, seed), marks[test]
         try:
@@ -282,9 +309,11 @@ def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int) -> Check | N
         said = [model.predict(held.pairs, X[test]) == 1 for model in fitted]
         said.append(np.full(len(held.pairs), mostly))
         wrong.append([answers != held.similar for answers in said])
+        shares.append(fitted[0].forest_share_)
     if not wrong:
         return None
     guess = "similar" if mostly else "dissimilar"
-    names = [type(learner).__name__, "Euclidean", f"always {guess!r}"]
+    name = type(learner).__name__ + (" and a forest" if any(shares) else "")
+    names = [name, "Euclidean", f"always guessing {guess!r}"]
     scores = [Score(*both) for both in zip(names, np.hstack(wrong), strict=True)]
-    return Check(scores, "pairs", len(wrong))
+    return Check(scores, "pairs", len(wrong), forest_share=float(np.mean(shares)))

@@ -47,7 +47,16 @@ class _Output:
 _output = _Output()
 
 # What the help calls the value of an option.
-_METAVARS = {Path: "FILE", int: "NUMBER", float: "NUMBER", bool: " "}
+_METAVARS = {Path: "FILE", int: "NUMBER", float: "NUMBER"}
+# Options that everybody uses, which the help lists first, and panels for the others.
+_FIRST = ("label", "pairs", "id_column", "drop", "output", "report")
+_PANELS = {
+    "Columns": ("scale", "keep", "onehot", "impute", "dates", "missing", "text"),
+    "Reading files": ("labels", "unlabeled", "decimal_comma", "encoding", "separator"),
+    "Learning": ("learner", "parameter", "no_forest", "no_check", "seed"),
+    "Printing": ("json_output", "quiet"),
+}
+_PANEL_OF = {name: panel for panel, names in _PANELS.items() for name in names}
 _JSON = Annotated[
     bool, typer.Option("--json", help="Print the results as one JSON object instead of tables.")
 ]
@@ -73,8 +82,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=hint)
         for name, hint in (("json_output", _JSON), ("quiet", _QUIET))
     ]
+    places = [*_FIRST, "", *_PANEL_OF]
+    parameters.sort(key=lambda one: places.index(one.name if one.name in places else ""))
     for parameter in parameters:
         kind, option = get_args(parameter.annotation)
+        option.rich_help_panel = _PANEL_OF.get(parameter.name)
         if kind is bool and option.default is ...:  # typer keeps the first name there
             option.param_decls = (f"--{parameter.name.replace('_', '-')}",)
         while get_args(kind):  # list[Path] | None

@@ -76,11 +76,11 @@ def export(
     fitted = SavedModel.read(model)
     table = fitted.read_table(data) if data else None
     points = None if table is None else fitted.frame(table)
-    classifier = _classifier(fitted, table, points) if is_graph and table is not None else None
+    classifier = _classifier(fitted, table) if is_graph and table is not None else None
     if classifier is None:
         write(fitted.estimator, output, n_components=components, X=points)
     else:
-        graph = to_onnx(classifier, points)
+        graph = to_onnx(classifier, points, dtype="float64")  # as predict reads them
         sharpen(graph, fitted.sharpness or 1.0)
         write_whole(output, graph.SerializeToString())
     names = fitted.feature_names
@@ -102,21 +102,14 @@ def export(
         say("Scale vectors to unit length before you multiply them with W.")
 
 
-def _classifier(fitted: SavedModel, table: InputTable, points: Any) -> MetricClassifier | None:
+def _classifier(fitted: SavedModel, table: InputTable) -> MetricClassifier | None:
     """Return the classifier of `seraph predict`, by the labels of a table; None without any."""
-    from sklearn.frozen import FrozenEstimator
-
-    from ... import MetricClassifier
-    from ...tables._labels import class_codes
-
     labels = fitted.rows(table).labels
-    if labels is None:
+    if labels is None or len({*labels} - {None}) < 2:
         return None
-    names, codes = class_codes(labels)
-    if len(names) < 2:
-        return None
-    # Codes, since a class may be called -1.
-    classifier = MetricClassifier(FrozenEstimator(fitted.estimator)).fit(points, codes)
-    classifier.classes_ = names
-    classifier.estimator_ = fitted.estimator  # a frozen one has no graph
+    classifier = fitted.classifier(fitted.points(table), labels)
+    classifier.estimator_ = fitted.estimator  # the graph takes the columns of the table
+    classifier.n_features_in_ = fitted.estimator.n_features_in_
+    if hasattr(fitted.estimator, "feature_names_in_"):
+        classifier.feature_names_in_ = fitted.estimator.feature_names_in_
     return classifier

@@ -139,8 +139,8 @@ class SavedModel:
             labels = np.array([one if one is not None else two for one, two in both], object)
         return Rows(table, label, id_column, labels)
 
-    def map(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
-        """Return the rows of a table in the learned space.
+    def points(self, table: InputTable, without: Collection[str | None] = ()) -> Any:
+        """Return the rows of a table as the learner takes them.
 
         `without` are columns that are not features: a model fitted without column names takes all
         others.
@@ -150,12 +150,34 @@ class SavedModel:
         from ..._utils._directions import check_directions
         from ...tables._table import NamedColumns
 
-        left = table.without(without) if self.feature_names is None else table
-        if self.columns and isinstance(left, NamedColumns):
-            return np.asarray(self.estimator.transform(left))
-        features = self.frame(left)
-        check_directions(self.steps[0][1], np.asarray(features), str(table.path))
-        return np.asarray(self.estimator.transform(features))
+        left: Any = table.without(without) if self.feature_names is None else table
+        if not (self.columns and isinstance(left, NamedColumns)):
+            left = self.frame(left)
+            check_directions(self.steps[0][1], np.asarray(left), str(table.path))
+        for _, step in self.steps[:-1]:
+            left = step.transform(left)
+        return left
+
+    def map(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
+        """Return the rows of a table in the learned space; `without` is as in `points`."""
+        import numpy as np
+
+        return np.asarray(self.learner.transform(self.points(table, without)))
+
+    def classifier(self, points: Any, labels: Array) -> Any:
+        """Return the classifier of `seraph predict`, for rows as the learner takes them."""
+        from sklearn.frozen import FrozenEstimator
+
+        from ... import MetricClassifier
+        from ...tables._labels import class_codes
+
+        classes, codes = class_codes(labels)
+        forest = self.learned_from.get("forest", True)
+        # Codes, since a class may be called -1.
+        learner = FrozenEstimator(self.learner)
+        classifier = MetricClassifier(learner, rule="all" if forest else "mean")
+        classifier.fit(points, codes).classes_ = classes
+        return classifier
 
     def frame(self, table: InputTable) -> Any:
         """Return a table as the model takes it: a data frame, or an array without names."""

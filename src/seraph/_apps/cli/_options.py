@@ -75,6 +75,9 @@ TableOutput = Annotated[
         help="Write here: .csv, .tsv, .txt, .jsonl, .parquet, .xlsx; - for standard output.",
     ),
 ]
+NoForest = Annotated[
+    bool, typer.Option(help="Decide by the learned distance alone, without a random forest.")
+]
 NoCheck = Annotated[bool, typer.Option(help="Skip the comparison with the Euclidean distance.")]
 Seed = Annotated[int, typer.Option(min=0, help="Random seed.")]
 

@@ -43,11 +43,11 @@ class PredictRequest(ReadRequest):
 def predict(request: PredictRequest) -> None:
     """Give every row without a label a class, a probability, and the reason for it.
 
-    The class is the most probable one by the labeled rows in the learned space, as in
-    MetricClassifier. Its probability is calibrated on the labels that seraph fit held out. The
-    nearest labeled rows are the reason. The file has the columns of the data, with the label
-    filled in, and then the probability, whether the label was given, and the reason. It is written
-    as the data are: separator, decimal comma, encoding.
+    The class is the most probable one by the labeled rows in the learned space and by a random
+    forest, as in MetricClassifier. Its probability is calibrated on the labels that seraph fit
+    held out. The nearest labeled rows are the reason. The file has the columns of the data, with
+    the label filled in, and then the probability, whether the label was given, and the reason. It
+    is written as the data are: separator, decimal comma, encoding.
 
     The columns of the labels and ids are those of seraph fit, unless you name others.
 
@@ -96,9 +96,7 @@ def _classified(fitted: SavedModel, to_fill: Rows, known: Rows) -> Any:
     import numpy as np
     import pandas as pd
     from scipy.spatial.distance import cdist
-    from sklearn.preprocessing import FunctionTransformer
 
-    from ... import MetricClassifier
     from ...tables._labels import class_codes
 
     labels, given = known.labels, to_fill.labels
@@ -111,10 +109,11 @@ def _classified(fitted: SavedModel, to_fill: Rows, known: Rows) -> Any:
             "choose between: label rows of two classes."
         )
     new, seen = (
-        fitted.map(rows.table, {rows.label, rows.id_column} & {*(rows.table.names or ())})
+        fitted.points(rows.table, {rows.label, rows.id_column} & {*(rows.table.names or ())})
         for rows in (to_fill, known)
     )
-    shares = MetricClassifier(FunctionTransformer()).fit(seen, codes).predict_proba(new)
+    shares = fitted.classifier(seen, labels).predict_proba(new)
+    new, seen = (np.asarray(fitted.learner.transform(points)) for points in (new, seen))
     shares **= fitted.sharpness or 1.0
     shares /= shares.sum(axis=1, keepdims=True)
     has_label = np.zeros(len(new), dtype=bool)

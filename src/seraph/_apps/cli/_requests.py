@@ -58,6 +58,7 @@ class TableRequest(ColumnsRequest):
     label: options.LabelColumn = None
     labels: options.LabelsFile = None
     unlabeled: options.Unlabeled = None
+    no_forest: options.NoForest = False
 
     def read(self) -> InputTable:
         """Read the table."""

@@ -80,11 +80,14 @@ def learn_model(
                 "of different classes, or leave out --set."
             )
         check, points, names = None, np.asarray(scaled), examples.class_names
+        seed, forest = request.seed, not request.no_forest
         if not request.no_check:
             if codes is None:
-                check = check_pairs(learner, points, marks, seed=request.seed)
+                check = check_pairs(learner, points, marks, seed=seed, forest=forest)
             else:
-                check = check_labels(learner, points, codes, marks, seed=request.seed, names=names)
+                check = check_labels(
+                    learner, points, codes, marks, seed=seed, names=names, forest=forest
+                )
     fitted = Pipeline([*before, (request.learner.casefold(), learner)])
     table, encoding = examples.table, examples.table.written.encoding
     sizes = np.bincount(examples.codes[examples.codes >= 0])
@@ -100,6 +103,7 @@ def learn_model(
         "label": request.label,
         "unlabeled": list(examples.unlabeled),
         "id": request.id_column,
+        "forest": not request.no_forest,
         "encoding": None if encoding.startswith("utf") else encoding,
     }
     setattr(fitted, LEARNED_FROM, learned_from)
@@ -247,6 +251,11 @@ def facts(learner: Any, noted: Mapping[str, Any]) -> list[list[str]]:
     rows.append(["features", f"{learner.n_features_in_:,}{scaling}"])
     shares = ", ".join(f"{100 * w:.0f} % {name}" for name, w in values.get("members", {}).items())
     rows.append(["learner", type(learner).__name__ + (f": {shares}" if shares else "")])
+    check = noted.get("check") or {}
+    if share := check.get("forest_share"):
+        weighed = {"labels": "less, the more features", "pairs": "as the held-out pairs weigh it"}
+        why = f"{weighed[check['held_out']]}; --no-forest leaves it out"
+        rows.append(["forest", f"{100 * share:.0f} % of each decision: {why}"])
     if "n_similar" in values:
         rest = f", {values['n_unlabeled']:,} unlabeled" if "n_unlabeled" in values else ""
         pairs = f"{values['n_similar']:,} similar, {values['n_dissimilar']:,} dissimilar{rest}"
