@@ -118,9 +118,8 @@ class Check:
         --------
         >>> wrong = {"MeanMetric": 3, "Euclidean": 4, "always guessing 'a'": 30}
         >>> scores = [Score(name, np.arange(99) < k) for name, k in wrong.items()]
-        >>> print(*Check(scores, "labels", 5).verdict().split(". "), sep="\n")
-        3 of 99 held-out labels wrong; Euclidean: 4; always guessing 'a': 30
-        By a sign test, not clearly better than Euclidean (p = 1), better than guessing (p = 1.5e-08).
+        >>> Check(scores, "labels", 5).verdict().partition(". ")[0]
+        "3 of 99 held-out labels wrong; Euclidean: 4; always guessing 'a': 30"
         """
         learned, euclidean, guess = self.scores
         compared, clear = [], []

@@ -212,22 +212,39 @@ def report(model: SavedModel, examples: Examples, points: FloatArray) -> str:
         verdict=filter(None, [noted["verdict"], about_ids(noted["table"], model.columns)]),
         parts=summary_parts(model, "What it learned from"),
         picture=_picture(model, examples, points),
+        shown="pairs" if examples.labels is None else "rows",
     )
 
 
 def _picture(model: SavedModel, examples: Examples, points: FloatArray) -> str:
-    """Return the rows before and after, as a PNG file in base 64."""
+    """Return what was known, before and after, as a PNG file in base 64.
+
+    With labels it is a map of the rows. With pairs alone, a map would be gray dots under a ball of
+    lines: it is how far apart the pairs are.
+    """
     from matplotlib.figure import Figure
 
     from ...plot import EmbeddingDisplay
 
     figure = Figure(figsize=(9.6, 4.4), layout="constrained")
-    # With a space, no class is called -1 or nan.
-    names = [*(f"{name} " for name in examples.class_names), None]
-    labels = [names[code] for code in examples.codes]
-    EmbeddingDisplay.from_estimator(
-        model.learner, points, labels, marks=examples.marks, ax=figure.subplots(1, 2)
-    )
+    axes = figure.subplots(1, 2)
+    if examples.labels is None:
+        mapped = np.asarray(model.learner.transform(points))
+        sides = (points, "Before (Euclidean)"), (mapped, "After (learned)")
+        for ax, (Z, title) in zip(axes, sides, strict=True):
+            first, second = examples.marks.pairs.T
+            d, similar = np.linalg.norm(Z[first] - Z[second], axis=1), examples.marks.similar
+            d = [d[similar == 1], d[similar != 1]]
+            ax.hist(d, 20, label=("similar", "dissimilar"), color=("#3182ce", "#dd6b20"))
+            ax.set(title=title, xlabel="distance", ylabel="marked pairs")
+        axes[1].legend(frameon=False)
+    else:
+        # With a space, no class is called -1 or nan.
+        names = [*(f"{name} " for name in examples.class_names), None]
+        labels = [names[code] for code in examples.codes]
+        EmbeddingDisplay.from_estimator(
+            model.learner, points, labels, marks=examples.marks, ax=axes
+        )
     out = io.BytesIO()
     figure.savefig(out, format="png", dpi=120)
     return base64.b64encode(out.getvalue()).decode()
