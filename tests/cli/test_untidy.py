@@ -4,13 +4,10 @@ import re
 from pathlib import Path
 
 import numpy as np
-import onnxruntime
 import pandas as pd
 import pytest
 
 from seraph import load
-from seraph._apps.cli._models import SavedModel
-from seraph.tables._files import read_table
 from tests.helpers.command import ok, refusal
 
 
@@ -37,21 +34,6 @@ def untidy_table():
     frame.loc[5, "city"] = np.nan
     frame.loc[6, "city"] = "Genf"
     return frame
-
-
-def test_values_that_mean_missing_and_units_are_read_by_the_command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [f"{k % 7 + 0.5} %,{99999999 if k % 4 == 0 else 20 + k % 5},{k % 3},{'uv'[k % 2]}"
-            for k in range(40)]  # fmt: skip
-    Path("t.txt").write_text("\n".join(["share,age,x,kind", *rows]))
-    fit = ["fit", "t.txt", "--label", "kind", "--no-check"]
-    told = ok(*fit).err
-    assert "column 'age' (99999999 in 10 rows), far from" in told
-    assert "add --missing" in told
-    done = ok(*fit, "--missing", "99999999", "-o", "m.skops")
-    assert "far from" not in done.err
-    assert re.search(r"age .10.\W+missing: filled in by the median", done.out)
-    assert str(load("m.skops")[0].columns_["share"]) == "numbers in %"
 
 
 @pytest.fixture
@@ -140,70 +122,3 @@ def test_a_model_remembers_how_its_table_was_written(tmp_path, monkeypatch):
     assert "--encoding klingon is not known" in refusal(
         "fit", "t.csv", "--label", "Stadt", "--encoding", "klingon"
     )
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
-@pytest.mark.parametrize(
-    "options",
-    [
-        [],
-        ["--impute", "knn", "--scale", "minmax"],
-        ["--scale", "none", "--dates", "parts", "--onehot", "visit_no"],
-        ["--scale", "unit", "--drop", "city"],
-        ["--impute", "knn", "--drop", "city", "--learner", "lfda"],
-    ],
-)
-def test_every_model_becomes_a_graph_of_named_columns(options, folder):
-    ok(*FIT, *options, "-o", "m.skops")
-    table = pd.read_csv("t.csv", sep=None, engine="python", dtype=str)
-    table.to_csv("rows.csv", index=False)
-    said = ok("export", "m.skops", "-o", "m.onnx", "--data", "rows.csv").out
-    assert "m.onnx: from" in said
-    assert "the probabilities of 2 classes: 'u', 'v'" in said
-    fitted = SavedModel.read(Path("m.skops"))
-    session = onnxruntime.InferenceSession("m.onnx")
-    assert [column.name for column in session.get_inputs()] == fitted.feature_names
-    new = untidy_table()
-    new.loc[3, "city"] = "Atlantis"
-    new.loc[4, "city"] = np.nan
-    new.loc[5:8, "a"] = np.nan
-    new.drop(columns="kind").to_csv("new.csv", index=False)
-    preparer, table = fitted.estimator[0], read_table(Path("new.csv"))
-    points = preparer._read(table)[fitted.feature_names]
-    columns = {
-        name: values.fillna("").to_numpy(dtype=str)[:, np.newaxis]
-        if name in preparer.columns_ and preparer.columns_[name].use == "categories"
-        else values.to_numpy(np.float32)[:, np.newaxis]
-        for name, values in points.items()
-    }
-    expected = fitted.estimator.transform(table)
-    classes, shares, mapped = session.run(None, columns)
-    np.testing.assert_allclose(mapped, expected, atol=2e-4 * np.abs(expected).max())
-    ok("predict", "m.skops", "new.csv", "--reference", "rows.csv", "-o", "filled.csv")
-    filled = pd.read_csv("filled.csv")
-    assert classes.tolist() == filled["kind"].tolist()
-    np.testing.assert_allclose(shares.max(axis=1), filled["probability"], atol=2e-3)
-
-
-@pytest.mark.filterwarnings("ignore:.*(thousands|missing numbers)")
-@pytest.mark.slow
-def test_a_matrix_is_written_where_the_map_is_linear(folder):
-    ok(*FIT, "--drop", "city", "-o", "m.skops")
-    ok("export", "m.skops", "-o", "W.npy")
-    fitted = SavedModel.read(Path("m.skops"))
-    table = read_table(Path("t.csv"))
-    table = table.take(np.flatnonzero(untidy_table()["b"].notna()))
-    points = fitted.estimator[0]._read(table)[fitted.feature_names]
-    mapped, W = fitted.estimator.transform(table), np.load("W.npy")
-    expected = mapped - mapped[0]
-    scaled = (points - points.iloc[0]).to_numpy() @ W
-    np.testing.assert_allclose(scaled, expected, atol=1e-4 * np.abs(expected).max())
-    ok(*FIT, "-o", "m.skops")
-    assert "write an ONNX graph, to a name that ends in .onnx" in refusal(
-        "export", "m.skops", "-o", "W.npy"
-    )
-    untidy_table().drop(columns="kind").to_csv("bare.csv")
-    said = ok("export", "m.skops", "-o", "m.onnx", "--data", "bare.csv").out
-    assert "without classes: for these, give --data with labels" in said
-    assert len(onnxruntime.InferenceSession("m.onnx").get_outputs()) == 1

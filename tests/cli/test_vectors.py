@@ -1,10 +1,7 @@
 """Vectors on the command line: the map written for other programs."""
 
-import json
-
 import numpy as np
 import pytest
-import safetensors.numpy
 from scipy.spatial.distance import pdist
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
@@ -45,22 +42,13 @@ def test_rows_that_the_model_cannot_map_are_refused(folder):
 
 
 def test_export_writes_what_maps_the_vectors(folder, model):
-    out = ok("export", "model.skops", "-o", "W.npy").out
-    assert "from 12 features to 12 numbers" in out
-    assert "unit length" in out
+    assert "unit length" in ok("export", "model.skops", "-o", "W.npy").out
     unit = X / np.linalg.norm(X, axis=1, keepdims=True)
     np.testing.assert_allclose(
         pdist(unit @ np.load("W.npy")), pdist(model.transform(X)), rtol=1e-3
     )
-    cut = ["--components", 3, "--data", "vectors.npy"]
-    done = ok("export", "model.skops", "-o", "W.safetensors", *cut, "--json")
-    assert json.loads(done.out)["n_components"] == 3
-    assert safetensors.numpy.load_file("W.safetensors")["W"].shape == (12, 3)
-    assert "--data" in refusal("export", "model.skops", "-o", "V.npy", *cut[:2])
     assert "--data" in refusal("export", "model.skops", "-o", "V.onnx")
-    assert "cuts a matrix" in refusal("export", "model.skops", "-o", "V.onnx", *cut)
     assert "must end in" in refusal("export", "model.skops", "-o", "V.pt")
-    assert not (folder / "V.npy").exists()
 
 
 def test_rows_of_unit_length_are_a_way_to_scale(folder):
@@ -83,4 +71,4 @@ def test_a_report_of_vectors_with_pairs_shows_the_pairs_and_no_numbered_features
     said = ok("fit", "vectors.npy", "--pairs", "pairs.csv", "--no-check", "--report", "r.html").out
     page = (folder / "r.html").read_text()
     assert "What matters" not in said + page
-    assert "lines join marked pairs" in page
+    assert "How far apart the marked pairs" in page

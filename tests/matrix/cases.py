@@ -1,29 +1,19 @@
-"""The models of the matrix: each public estimator, and each model that a page fits."""
+"""The models of the matrix: each public estimator."""
 
 import importlib
-import importlib.util
 import inspect
-import re
-import sys
 import warnings
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_wine
-from sybil.example import SybilFailure
 
 from tests.helpers.people import people
 
-ROOT = Path(__file__).parents[2]
-PAGES = {
-    path.relative_to(ROOT).as_posix(): path
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
-}
 PACKAGES = ("seraph", "seraph.classic", "seraph.compat.metric_learn", "seraph.records")
 
 
@@ -114,79 +104,3 @@ def case_of(name: str) -> Case:
         warnings.simplefilter("ignore")
         case.model = case.refit()
     return case
-
-
-@cache
-def cases_on(page: str) -> list[Case]:
-    """Run a page, and return the models that its blocks fit.
-
-    What a block prints is not compared here: ``make docs`` does that.
-    """
-    docs = _pages()
-    document = docs.parse(PAGES[page])
-    cases: dict[str, Case] = {}
-    docs.setup(document.namespace)
-    try:
-        for example in document.examples():
-            with _Recorded(document.namespace, cases):
-                try:
-                    example.evaluate()
-                except ModuleNotFoundError:  # of the group "search"; later blocks need it, too
-                    break
-                except SybilFailure as failure:
-                    if "ModuleNotFoundError" in str(failure):
-                        break
-    finally:
-        docs.teardown(document.namespace)
-    fits = re.search(r"^```python\n(?:(?!```).)*\.fit\(", document.text, re.DOTALL | re.MULTILINE)
-    assert cases or not fits, f"{page} fits a model that was not found"
-    return list(cases.values())
-
-
-def _pages() -> Any:
-    """Return the reader of the pages, which docs/conftest.py defines."""
-    spec = importlib.util.spec_from_file_location("pages", ROOT / "docs" / "conftest.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.PAGES
-
-
-class _Recorded:
-    """Record the models with a part of ours that code of a namespace fits, each kind once."""
-
-    def __init__(self, namespace: dict[str, Any], cases: dict[str, Case]) -> None:
-        self.namespace, self.cases = namespace, cases
-
-    def __enter__(self) -> None:
-        self.before = sys.getprofile()
-        sys.setprofile(self.see)
-
-    def __exit__(self, *error: object) -> None:
-        sys.setprofile(self.before)
-
-    def see(self, frame: Any, event: str, argument: Any) -> None:
-        """Look at a call of ``fit`` as it begins."""
-        code = frame.f_code
-        if event != "call" or code.co_name not in ("fit", "fit_transform", "fit_predict"):
-            return
-        caller = frame.f_back
-        while caller is not None and caller.f_code.co_name in ("wrapper", "wrapped", "inner"):
-            caller = caller.f_back
-        if caller is None or caller.f_globals is not self.namespace:
-            return
-        arguments = {name: frame.f_locals[name] for name in code.co_varnames[: code.co_argcount]}
-        model, X, *others = arguments.values()
-        rest = dict(zip([*arguments][2:], others, strict=True))
-        for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]:
-            rest[name] = frame.f_locals[name]
-        if code.co_flags & inspect.CO_VARKEYWORDS:
-            rest |= frame.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
-        asked = ("transform", "predict", "kneighbors", "find")  # HDBSCAN labels its own rows
-        if not isinstance(model, BaseEstimator):
-            return
-        parts = [model, *model.get_params().values()]
-        is_ours = any(type(part).__module__.startswith("seraph") for part in parts)
-        if is_ours and any(hasattr(model, name) for name in asked):
-            rest = {name: value for name, value in rest.items() if value is not None}
-            shape = tuple(getattr(X, "shape", ()))
-            self.cases.setdefault(f"{model} {shape} {sorted(rest)}", Case(model, X, rest))

@@ -22,25 +22,21 @@ from ._predict import predict
 from ._transform import transform
 
 
-class _Group(TyperGroup):
-    """The help names no type of a flag."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _plain(super().get_params(ctx))
-
-
-class _Command(TyperCommand):
-    """The same for one command."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        return _plain(super().get_params(ctx))
-
-
-def _plain(params: list[Any]) -> list[Any]:
+def _plain(self: Any, ctx: Any) -> list[Any]:
+    """Return the parameters of a command; the help names no type of a flag."""
+    params = super(type(self), self).get_params(ctx)
     for one in params:
         if getattr(one, "is_flag", False):
             one.metavar = " "
-    return params
+    return list(params)
+
+
+class _Group(TyperGroup):
+    get_params = _plain
+
+
+class _Command(TyperCommand):
+    get_params = _plain
 
 
 app = typer.Typer(

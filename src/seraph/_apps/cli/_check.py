@@ -55,10 +55,15 @@ class Score:
         """Number of errors."""
         return int(self.wrong.sum())
 
+    @property
+    def standard_error(self) -> float:
+        """Of the share of errors, with one more of each kind, or 0 would look certain."""
+        share = (self.n_wrong + 1) / (self.n + 2)
+        return sqrt(share * (1.0 - share) / self.n)
+
     def cells(self) -> list[str]:
         """Return the cells of a table of errors: the method, how many are wrong, the share."""
-        error, deviation = self.n_wrong / self.n, standard_error(self.n_wrong, self.n)
-        share = f"{100 * error:.1f} ± {100 * deviation:.1f} %"
+        share = f"{100 * self.n_wrong / self.n:.1f} ± {100 * self.standard_error:.1f} %"
         return [self.name, f"{self.n_wrong} of {self.n}", share]
 
     def values(self) -> dict[str, Any]:
@@ -68,18 +73,9 @@ class Score:
             "wrong": self.n_wrong,
             "n": self.n,
             "error": self.n_wrong / self.n,
-            "standard_error": standard_error(self.n_wrong, self.n),
+            "standard_error": self.standard_error,
             "seconds_per_fit": self.seconds,
         }
-
-
-def standard_error(wrong: int, n: int) -> float:
-    """Return the standard error of a share.
-
-    It counts one more right row and one more wrong row, or an error of 0 would look certain.
-    """
-    share = (wrong + 1) / (n + 2)
-    return sqrt(share * (1.0 - share) / n)
 
 
 def sign_test(first: Score, second: Score) -> float:
