@@ -1,10 +1,18 @@
 """Settings of the documentation (``make docs``)."""
 
+import inspect
+import re
+from importlib import import_module
+from operator import attrgetter
+from pathlib import Path
+
 from docutils import nodes
 from sphinx.application import Sphinx
 
+import seraph
 from seraph import __version__
 
+REPOSITORY = "https://github.com/seraph-learn/seraph"
 project = "seraph"
 author = "The seraph developers"
 copyright = "2026, the seraph developers"
@@ -13,6 +21,7 @@ release = version = __version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
     "sphinx-mathjax-offline",  # formulas without a network
     "numpydoc",
     "myst_parser",
@@ -32,7 +41,10 @@ copybutton_prompt_is_regexp = True
 
 autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "inherited-members": True}
+autodoc_default_options = {
+    "members": True,
+    "inherited-members": "MahalanobisLearner, MahalanobisMixin, BaseMetricLearner",  # their pages
+}
 autosummary_generate = True
 numpydoc_show_class_members = False  # autodoc lists them, each with its docstring
 nitpicky = True  # a broken reference is an error
@@ -45,7 +57,9 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
+    "subsection_order": ["../examples/jobs", "../examples/learning", "../examples/pictures", "*"],
     "within_subsection_order": "FileNameSortKey",
+    "first_notebook_cell": f"%pip install -q 'seraph-learn[plot,tables] @ git+{REPOSITORY}'",
     "doc_module": ("seraph",),
     "reference_url": {"seraph": None},
     "backreferences_dir": "generated/backreferences",
@@ -55,10 +69,33 @@ html_theme = "furo"
 html_title = f"seraph {version}"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
+html_theme_options = {
+    "source_repository": REPOSITORY,
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
 
 # `make linkcheck`
 linkcheck_timeout = 20
 linkcheck_retries = 2
+
+
+def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
+    """Return where on GitHub a name is defined, whatever public module it claims to be of."""
+    name = info["fullname"].rpartition(".")[2]
+    try:
+        thing = attrgetter(info["fullname"])(import_module(info["module"]))
+    except AttributeError:  # set by fit
+        return None
+    parts = vars(thing).values() if inspect.isclass(thing) else [getattr(thing, "fget", thing)]
+    root = Path(seraph.__file__).parents[1]
+    for part in map(inspect.unwrap, filter(callable, parts)):
+        path = Path(getattr(getattr(part, "__code__", None), "co_filename", ""))
+        if path.is_relative_to(root):
+            lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+            here = (k for k, line in lines if re.match(rf" *(class|def) {name}\b", line))
+            return f"{REPOSITORY}/blob/main/src/{path.relative_to(root)}#L{next(here, 1)}"
+    return None
 
 
 def _link_to_sklearn(

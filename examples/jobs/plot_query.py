@@ -63,7 +63,7 @@ for name, color in (("random", "0.5"), ("query_pairs", "C0")):
     axes.plot(asked, mean, "o-", color=color, label=name)
     axes.fill_between(asked, mean - error, mean + error, color=color, alpha=0.15, linewidth=0)
     print(f"{name}: {mean[0]:.4f} at the start, {mean[-1]:.4f} at the end")
-axes.set(xlabel="questions answered", ylabel="AUC of new pairs")
+axes.set(xlabel="questions answered", ylabel="AUC of new pairs", title="Chosen and random pairs")
 axes.legend()
 plt.show()
 

@@ -10,6 +10,7 @@ the learner.
 
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.pipeline import make_pipeline
@@ -17,7 +18,9 @@ from sklearn.pipeline import make_pipeline
 from seraph import Marks, MeanMetric, PairClassifier, TablePreparer
 from seraph.metrics import pair_auc
 
-birds = pd.read_csv(Path("..") / "docs" / "data" / "penguins-raw.csv")
+here = Path("../../docs/data/penguins-raw.csv")
+there = "https://raw.githubusercontent.com/seraph-learn/seraph/main/docs/data/penguins-raw.csv"
+birds = pd.read_csv(here if here.exists() else there)
 species = birds.pop("Species").to_numpy()
 
 
@@ -48,3 +51,10 @@ for seed in range(10):
     scores.append([pair_auc(steps[:n].transform(new), kinds) for n in (1, 2)])
 for name, some in zip(("prepared", "learned"), np.transpose(scores), strict=True):
     print(f"{name}: AUC {some.mean():.3f} ± {some.std(ddof=1) / np.sqrt(10):.3f}")
+figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
+axes.plot([0, 1], np.transpose(scores), "o-", color="gray")
+axes.set_xticks([0, 1], ["prepared table", "learned from 40 answers"])
+axes.set(
+    ylabel="AUC of new pairs", title="Similarity of mixed rows, ten samplings", xlim=(-0.3, 1.3)
+)
+plt.show()

@@ -43,7 +43,7 @@ eigenvalues = np.zeros((len(lams), X.shape[1]))
 for row, P in zip(eigenvalues, components, strict=True):
     row[: len(P)] = np.sum(P**2, axis=1)  # its rows are orthogonal
 top.semilogx(lams, eigenvalues[:, : max(ranks)])
-top.set(ylabel="eigenvalues of the metric")
+top.set(ylabel="eigenvalues of the metric", title="The path of the weight of the trace")
 top.invert_xaxis()
 steps = top.twinx()
 steps.step(lams, ranks, where="post", color="0.7", zorder=0)

@@ -59,6 +59,8 @@ for shift, learner in ((-0.2, Euclidean()), (0.2, SERAPH())):
     bars = axes.bar(places, means, width=0.38, yerr=spreads, capsize=4, label=str(learner))
     axes.bar_label(bars, [f"{mean:.1f} %" for mean in means], padding=4)
 axes.set_xticks(range(len(scalers)), list(scalers))
-axes.set(ylabel="error of the nearest labeled wine, %", ylim=(0, 42))
+axes.set(
+    ylabel="error of the nearest labeled wine, %", ylim=(0, 42), title="With and without scaling"
+)
 axes.legend()
 plt.show()

@@ -86,6 +86,7 @@ for marker, (name, (X, y)) in zip("osD^", sets.items(), strict=True):
     )
 axes.axhline(0, color="0.6", linewidth=1)
 axes.set(xscale="log", xlabel="answers", ylabel="gain in AUC of new pairs, points")
+axes.set_title("Gain over the distance before learning")
 axes.set_xticks(numbers, [str(n) for n in numbers])
 axes.minorticks_off()
 axes.legend()

@@ -27,6 +27,7 @@ for eta, style in ((1.0, "-"), (3.0, "--")):
     left.plot(d2, 1 / (1 + np.exp(d2 - eta)), style, color="C0", label=f"eta = {eta:g}")
 left.axhline(0.5, color="0.7", linewidth=1)
 left.set(xlabel="squared distance", ylabel="probability of being alike", ylim=(0, 1))
+left.set_title("Probability of a pair")
 left.legend()
 
 # The forces, for eta = 1 and one pair of each kind.
@@ -42,4 +43,5 @@ for force, color, text, place in (
 right.axhline(0.0, color="0.7", linewidth=1)
 right.axvline(1.0, color="0.7", linewidth=1, linestyle=":")
 right.set(xlabel="squared distance", ylabel="force on the squared distance")
+right.set_title("Force of a pair on its distance")
 plt.show()

@@ -46,5 +46,6 @@ axes.plot(factors, search.cv_results_["mean_test_score"], "o-", label="cross-val
 axes.plot(factors, unseen, "s--", label="on new points")
 axes.axvline(chosen, color="black", linestyle=":", label="chosen")
 axes.set(xscale="log", xlabel="lam, in multiples of the automatic one", ylabel="AUC of the pairs")
+axes.set_title("Held-out pairs choose lam")
 axes.legend()
 plt.show()

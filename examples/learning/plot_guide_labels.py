@@ -61,6 +61,7 @@ for k, (label, style) in enumerate((("class labels", "o-"), ("marked pairs", "s-
     axes.errorbar(answers, means[:, k], errors[:, k], fmt=style, capsize=3, label=label)
 axes.axhline(euclidean, color="0.5", linestyle=":", label="Euclidean distance")
 axes.set(xscale="log", xlabel="expert's answers", ylabel="AUC of the distances between new wines")
+axes.set_title("Class labels and marked pairs")
 axes.set_xticks(answers, [str(k) for k in answers])
 axes.minorticks_off()
 axes.legend(loc="center right")

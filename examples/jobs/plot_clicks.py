@@ -81,5 +81,5 @@ for number, some in zip(numbers, scores.T, strict=True):
     print(f"{number} clicks: nDCG@10 {some.mean():.3f} ± {some.std(ddof=1) / np.sqrt(5):.3f}")
 figure, axes = plt.subplots(figsize=(6, 3.6), layout="constrained")
 axes.plot(numbers, scores.mean(axis=0), "o-")
-axes.set(xlabel="clicks in the log", ylabel="nDCG@10 of new queries")
+axes.set(xlabel="clicks in the log", ylabel="nDCG@10 of new queries", title="Search after clicks")
 plt.show()

@@ -84,7 +84,7 @@ for i in range(len(mus)):
         axes.text(j, i, f"{errors[i, j]:.1f}", ha="center", va="center",
                   color="white" if dark else "black")  # fmt: skip
 axes.set(xlabel="lam, in multiples of the automatic one")
-axes.set(ylabel="mu, in multiples of the automatic one")
+axes.set(ylabel="mu, in multiples of the automatic one", title="Error by lam and mu")
 axes.set_xticks(range(len(steps)), [f"{lam:g}" for lam in steps])
 axes.set_yticks(range(len(mus)), [f"{mu:g}" for mu in mus])
 figure.colorbar(picture, label="error of the nearest labeled neighbor, %")

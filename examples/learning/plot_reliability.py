@@ -45,4 +45,5 @@ for name, p, color in (("the model's own", own, "C1"), ("calibrated", calibrated
     )
     print(f"{name}: Brier score {np.mean((p - new.similar) ** 2):.3f}")
 ax.set(xlabel="stated probability that the pair is similar", ylabel="share of similar pairs")
+ax.set_title("Stated probabilities, and what came true")
 plt.show()

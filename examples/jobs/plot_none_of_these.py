@@ -12,6 +12,7 @@ A threshold from 80 labels is rough. With a few hundred more, conformal predicti
 fitted classifier.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import cross_val_predict
@@ -50,5 +51,11 @@ def shares(seed):
 # Mean of five samplings, and the range.
 
 names = ("known, answered", "known, wrong answers", "new, none of these", "new, answered")
-for name, some in zip(names, 100 * np.transpose([shares(seed) for seed in range(5)]), strict=True):
+found = 100 * np.array([shares(seed) for seed in range(5)])
+for name, some in zip(names, found.T, strict=True):
     print(f"{name}: {some.mean():.0f} % ({some.min():.0f} to {some.max():.0f})")
+figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+axes.barh(names[::-1], found.mean(axis=0)[::-1], color="tab:blue", alpha=0.6)
+axes.plot(found[:, ::-1].T, range(4), "k.")
+axes.set(xlabel="% of the digits; dots are samplings", title="Answers about known and new digits")
+plt.show()
