@@ -66,14 +66,10 @@ sphinx_gallery_conf = {
 }
 
 html_theme = "furo"
+html_theme_options = {"top_of_page_buttons": []}  # they lie outside the landmarks
 html_title = f"seraph {version}"
 html_static_path = ["_static"]
 html_css_files = ["pages.css"]
-html_theme_options = {
-    "source_repository": REPOSITORY,
-    "source_branch": "main",
-    "source_directory": "docs/",
-}
 
 # `make linkcheck`
 linkcheck_timeout = 20
@@ -116,7 +112,27 @@ def _skip_members_of_sklearn(
     return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
 
 
+# What screen readers and keyboards miss in the pages of the theme.
+ACCESSIBLE = {
+    '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
+    '<th class="head"><p></p></th>': "<td></td>",
+    "<pre>": '<pre tabindex="0">',
+}
+
+
+def _make_accessible(app: Sphinx, error: Exception | None) -> None:
+    """Mend the HTML of the theme."""
+    for page in Path(app.outdir).rglob("*.html"):
+        text = mended = page.read_text(encoding="utf-8")
+        for before, after in ACCESSIBLE.items():
+            mended = mended.replace(before, after)
+        if mended != text:
+            page.write_text(mended, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> None:
     """Register the hooks above with Sphinx."""
+    app.connect("build-finished", _make_accessible)
     app.connect("missing-reference", _link_to_sklearn)
     app.connect("autodoc-skip-member", _skip_members_of_sklearn)
