@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, Marks, PairClassifier
 from seraph._decide._held_out import measure_held_out
+from seraph._decide._threshold import Aim, Decision, judge
 from seraph._marks import PairLabels
 from seraph.classic import GMML, Euclidean
 from tests.helpers.quick import few
@@ -79,3 +80,19 @@ def test_distances_of_folds_are_on_the_scale_of_the_metric():
     learner = Doubtful().fit(X)
     held = measure_held_out(learner, X, LABELS, 5, refit_of(Doubtful()))
     np.testing.assert_allclose(held.features[:, 0], learner.pair_distance(held.rows, X))
+
+
+def test_pairs_of_screens_choose_as_they_are_and_judge_as_what_they_represent():
+    represents = np.where(np.arange(len(PAIRS)) % 3, np.linspace(0.5, 2.0, len(PAIRS)), 0.0)
+    marks = Marks(PAIRS, ALIKE, represents=represents, rows=X)
+    labels = PairLabels.make(len(X), None, marks)
+    held = measure_held_out(GMML().fit(X, MARKS), X, labels, 5, refit_of(GMML()))
+    stands = dict(zip(map(tuple, PAIRS.tolist()), represents.tolist(), strict=True))
+    expected = [stands[tuple(sorted(pair))] for pair in held.rows.tolist()]
+    assert held.represents.tolist() == expected
+    assert (held.counts == 1.0).all()
+    random = held.as_random()
+    assert random.counts.tolist() == [number for number in expected if number]
+    report = judge(held, Decision.choose(held, Aim()), Aim())
+    assert report["n_similar"] == random.similar.sum()
+    assert report["base_rate"] == pytest.approx(random.share)

@@ -24,7 +24,8 @@ def held_out(n=200, tells=(1.0, 1.0), seed=0, counts=None):
     near, odds = (noise + np.where(similar[:, None], 1.0, -1.0) * tells).T
     counts = np.ones(n) if counts is None else counts
     rows = np.arange(2 * n).reshape(-1, 2)
-    return HeldOut(np.column_stack([np.exp(-near), odds]), similar, rows, np.arange(n) % 5, counts)
+    features, fold = np.column_stack([np.exp(-near), odds]), np.arange(n) % 5
+    return HeldOut(features, similar, rows, fold, counts, np.ones(n))
 
 
 def test_the_weights_maximize_the_objective():

@@ -7,4 +7,4 @@ from seraph._decide._held_out import HeldOut
 
 def equal_pairs(distances, similar, rows, fold):
     """Pairs that all count the same."""
-    return HeldOut(distances[:, np.newaxis], similar, rows, fold, np.ones(len(distances)))
+    return HeldOut(distances[:, np.newaxis], similar, rows, fold, *2 * [np.ones(len(distances))])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,9 @@ class HeldOut:
     fold : ndarray of int of shape (n_pairs,)
         The fold that each pair was held out with; no row is in two of them.
     counts : ndarray of shape (n_pairs,)
-        How much each pair counts, above 0: its weight, times the random pairs it represents.
+        How much each pair counts, above 0: its weight.
+    represents : ndarray of shape (n_pairs,)
+        How many random pairs it stands for, in what is reported.
     """
 
     features: Array
@@ -48,6 +50,7 @@ class HeldOut:
     rows: Array
     fold: Array
     counts: Array
+    represents: Array
 
     @property
     def share(self) -> float:
@@ -61,6 +64,13 @@ class HeldOut:
             return weights
         factors = base_rate / self.share, (1.0 - base_rate) / (1.0 - self.share)
         return weights * np.where(self.similar, *factors)
+
+    def as_random(self) -> HeldOut:
+        """Return the pairs that represent random pairs, which count as many; all if none do."""
+        stands = self.represents > 0.0
+        if len(set(self.similar[stands].tolist())) < 2:
+            return self
+        return replace(self, counts=self.counts * self.represents).only(stands)
 
     def only(self, which: Array) -> HeldOut:
         """Return some of the pairs."""
@@ -129,7 +139,9 @@ def measure_held_out(
             continue
         if n_trees and not (train.n_similar and train.n_dissimilar):  # triplets alone
             continue
-        rows, likeness, weights = test.listed(_MOST_PAIRS // n_folds, as_random=True)
+        rows, likeness, weights = test.listed(_MOST_PAIRS // n_folds)
+        represents = np.ones(len(rows))
+        represents[len(rows) - len(test.pairs) :] = test.represents
         # With kernel values for X, the columns are the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
         metric = refit(_safe_indexing(seen, outside), train)
@@ -142,7 +154,8 @@ def measure_held_out(
         # A mark of likeness q is a similar pair that counts as q and a dissimilar one of 1 - q.
         fold = np.full(len(rows), number)
         for similar, counts in ((True, weights * likeness), (False, weights * (1.0 - likeness))):
-            pairs = HeldOut(features, np.full(len(rows), similar), inside[rows], fold, counts)
+            kind = np.full(len(rows), similar)
+            pairs = HeldOut(features, kind, inside[rows], fold, counts, represents)
             parts.append(pairs.only(counts > 0.0))
     return _join(parts, labels)
 

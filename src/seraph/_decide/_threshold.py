@@ -149,10 +149,10 @@ class Decision:
                 even = -intercept / slope
                 even = float(np.exp(min(even, _LARGEST))) if stack else max(0.0, even)
             return cls(even, slope, intercept, stack)
-        if stack:
-            d = stack.distances(held.features)
+        random = held.as_random()
+        d = stack.distances(random.features) if stack else random.features[:, 0]
         try:
-            threshold = choose_threshold(d, held.similar, held.weights(aim.base_rate), aim)
+            threshold = choose_threshold(d, random.similar, random.weights(aim.base_rate), aim)
         except ValueError:
             if otherwise is None:
                 raise
@@ -275,11 +275,13 @@ def judge(held: HeldOut, decision: Decision, aim: Aim) -> dict[str, Any]:
     independent; they are no narrower than Wilson's for as many independent pairs as there are
     points. (If no pair is wrong, all replicates are equal.)
     """
+    # Pairs of screens judge as the random pairs that they represent; all help to choose.
+    every, held = held, held.as_random()
     accepted, p = np.zeros(len(held.similar), dtype=bool), np.empty(len(held.similar))
     for fold in np.unique(held.fold):
         inside = held.fold == fold
-        others = held.only(~inside)
-        judges = others if set(others.similar) == {True, False} else held
+        others = every.only(every.fold != fold)
+        judges = others if set(others.similar) == {True, False} else every
         chosen = Decision.choose(judges, aim, decision.threshold)
         accepted[inside] = chosen.accepts(held.features[inside])
         p[inside] = chosen.probabilities(held.features[inside])

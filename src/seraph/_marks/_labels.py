@@ -237,10 +237,8 @@ class PairLabels:
             triplets=self.triplets if triplets else self.triplets[:0],
         )
 
-    def listed(self, most: int, *, as_random: bool = False) -> tuple[Array, Array, Array]:
+    def listed(self, most: int) -> tuple[Array, Array, Array]:
         """List pairs of known classes, a sample of `most` if there are more, and all marked ones.
-
-        If `as_random`, a mark's weight is multiplied by the random pairs that it represents.
 
         Returns
         -------
@@ -263,11 +261,10 @@ class PairLabels:
             j += j >= i
         implied = np.column_stack([rows[i], rows[j]])
         same = self.codes[implied[:, 0]] == self.codes[implied[:, 1]]
-        weights = self.weights * (self.represents if as_random else 1.0)
         return (
             np.concatenate([implied, self.pairs]),
             np.concatenate([same, self.likeness]),
-            np.concatenate([np.ones(len(implied)), weights]),
+            np.concatenate([np.ones(len(implied)), self.weights]),
         )
 
     @property

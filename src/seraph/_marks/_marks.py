@@ -48,8 +48,8 @@ class Marks:
         How much each mark counts: a weight of 2 is a mark given twice, and 0 leaves it out.
     represents : array-like of shape (n_pairs,), optional
         How many random pairs each mark stands for, if the pairs are no random sample: 0 for none.
-        Decisions are chosen and judged by it (:class:`seraph.PairClassifier`); learning ignores
-        it.
+        The report of a :class:`seraph.PairClassifier` counts pairs so, and targets of precision
+        or recall; learning does not.
     triplets : array-like of shape (n_triplets, 3), optional
         Rows a, b and c of answers "a is nearer to b than to c".
     rows : int, array-like of names, or table
@@ -378,8 +378,7 @@ class Marks:
         chances : array-like of shape (n_screens, size - 1), optional
             The chance of each row to be shown with the first one, as ``query_screens`` returned
             them. By these, the pairs of first rows represent random pairs, and the other pairs
-            none: so the threshold, the probabilities and the report of a
-            :class:`seraph.PairClassifier` hold for random pairs.
+            none: so the report of a :class:`seraph.PairClassifier` holds for random pairs.
 
         Examples
         --------
