@@ -182,16 +182,8 @@ class Objective:
 
     With the pairs of (7) and minus ``lam tr(A)`` this is (7); with an M-step's ``q``, (11).
 
-    Parameters
-    ----------
-    terms : tuple of Term
-        The terms.
-    n_features : int
-        Order of the metric.
-    scale : float
-        Unit of the gradient's eigenvalues in the optimality gap.
-    rounding : float
-        Relative error of a value.
+    `n_features` is the order of the metric, `scale` the unit of the gradient's eigenvalues in the
+    optimality gap, and `rounding` the relative error of a value.
     """
 
     terms: tuple[Term, ...]

@@ -35,18 +35,10 @@ Auto = Literal["auto"]
 
 @dataclass(frozen=True)
 class Problem:
-    """The objective for points and labels.
+    """The objective for points and labels, in the solvers' coordinates.
 
-    Parameters
-    ----------
-    frame : Frame
-        The solvers' coordinates.
-    objective : Objective
-        The sum of all terms, (7).
-    mu, lam : float
-        Weight of the unlabeled pairs, and of the trace in the solvers' units.
-    like : array
-        Some points: solvers compute with arrays of their library, on their device.
+    `mu` and `lam` are the weights of the unlabeled pairs, and of the trace in the solvers' units;
+    `like` are some points: solvers compute with arrays of their library, on their device.
     """
 
     frame: Frame

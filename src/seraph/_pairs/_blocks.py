@@ -59,20 +59,10 @@ class Task(NamedTuple):
 class BlockPairs:
     """The pairs of blocks that are summed.
 
-    Parameters
-    ----------
-    codes : array of int of shape (n_blocks, side)
-        Class of each row; `UNKNOWN`, or `PADDING`.
-    labeled : bool
-        Whether the pairs of two rows of known class are summed, or all others.
-    tasks : tuple of Task
-        The blocks that are summed together.
-    n_tiles : int
-        Number of pairs of blocks.
-    n_rows : int
-        Number of rows without those that fill the last block.
-    n_jobs : int
-        Number of threads.
+    `codes`, of shape (n_blocks, side), has the class of each row; `UNKNOWN`, or `PADDING`. If
+    `labeled`, the pairs of two rows of known class are summed, otherwise all others. The `tasks`
+    are blocks that are summed together, `n_tiles` pairs of blocks in all. `n_rows` is the number
+    of rows without those that fill the last block.
     """
 
     codes: AnyArray
@@ -237,30 +227,12 @@ def sum_over_blocks(
     *,
     frozen: AnyArray | None = None,
 ) -> tuple[Any, Any, AnyArray]:
-    """Sum a function of the pairs of blocks.
+    """Sum a function of the pairs of blocks; return also the sum of its derivatives, ``Lap(W) Y``.
 
-    Parameters
-    ----------
-    Z : array of shape (n, r)
-        Points under the metric.
-    Y : array of shape (n, k)
-        The array to multiply by the Laplacian.
-    pairs : BlockPairs
-        Which pairs.
-    function : PairFunction
-        The function of ``t = d2 - eta`` and of q: 1 for rows of the same known class, else 0; or
-        the pair's t under the `frozen` metric.
-    eta : float, default=0.0
-        Threshold of the squared distances.
-    frozen : array of shape (n, r') or None
-        Points under the metric of the last E-step, in an M-step.
-
-    Returns
-    -------
-    value, slope : float, or a tensor with one number
-        Sums of the function and of its derivative.
-    product : array of shape (n, k)
-        ``Lap(W) Y``.
+    `Z`, of shape (n, r), are the points under the metric, and `Y`, of shape (n, k), the array to
+    multiply by the Laplacian. The function is of ``t = d2 - eta`` and of q: 1 for rows of the same
+    known class, else 0; or in an M-step the pair's t for the points `frozen`, those under the
+    metric of the last E-step.
     """
     old = None if frozen is None else Points.arrange(frozen, pairs, eta)
     total = Sum(Points.arrange(Z, pairs, eta), pairs, function, old)

@@ -14,15 +14,11 @@ from ._functions import PairFunction, library, wide
 
 @dataclass(frozen=True)
 class ListedPairs:
-    """Pairs of rows, each with a label and a weight.
+    """Pairs of rows, each with a weight, and how likely it is similar: `q`.
 
-    Parameters
-    ----------
-    incidence, transposed : sparse array of shape (l, n), and its transpose
-        +1 at the first row of each pair and -1 at the second: its product with the points are
-        the differences of the pairs.
-    q, weights : array of shape (l,)
-        How likely each pair is similar, and its weight.
+    `incidence` is sparse, of shape (l, n): +1 at the first row of each pair and -1 at the second,
+    so that its product with the points are the differences of the pairs. `transposed` is its
+    transpose.
     """
 
     incidence: AnyArray

@@ -41,19 +41,9 @@ def sample_class_pairs(
 ) -> tuple[Array, Array, Array]:
     """Sample pairs of classified rows: for each row some of its class, and some of all others.
 
-    Weights make the sums over similar and over dissimilar pairs right on average.
-
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n,)
-        Class of each row.
-    partners : int
-        Number of rows of each kind that a row meets after it, in random order on a circle.
-
-    Returns
-    -------
-    pairs, q, weights : ndarrays of shape (l, 2), (l,) and (l,)
-        The pairs, 1 or 0 for similar or not, and their weights.
+    In random order on a circle, each row meets the next `partners` of its class, and of all.
+    Returns the pairs, 1 or 0 for similar or not, and weights that make the sums over similar and
+    over dissimilar pairs right on average.
 
     Examples
     --------

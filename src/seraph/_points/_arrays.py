@@ -160,14 +160,8 @@ def principal_directions(
     Directions whose singular value is at most the `tolerance`, a share of the largest, are left
     out; points that all coincide keep one.
 
-    Returns
-    -------
-    left : ndarray of shape (n, d)
-        Orthonormal columns; ``left * lengths`` are the points' coordinates.
-    lengths : ndarray of shape (d,)
-        Singular values: root of the sum of squares of the points along each direction.
-    directions : ndarray of shape (d, m)
-        Orthonormal rows.
+    With n points of m features, returns `left` of shape (n, d) with orthonormal columns, the
+    singular values and the directions, in rows; ``left * lengths`` are the coordinates.
     """
     lengths, directions = right_svd(points)
     rank = max(1, int(np.sum(lengths > tolerance * lengths[0])))

@@ -52,15 +52,10 @@ def read_chunks(
 ) -> tuple[Any, ...] | None:
     """Read a dask collection: once if the lengths of its chunks are known, else twice.
 
-    `labeled` and `choose` return the labeled rows, and the rows to sample from, of a number of
-    rows.
-
-    Returns
-    -------
-    tuple or None
-        The moments of all rows, a function that takes rows, their type, the sampled rows, and
-        the rows in memory. None for a collection that is not larger than the sample, or
-        that has no more rows than features: it is brought into memory as a whole.
+    `labeled` and `choose` return the labeled rows, and those to sample from, of a number of rows.
+    Returns the moments of all rows, a function that takes rows, their type, the sampled rows, and
+    those in memory. None for a collection that is not larger than the sample, or that has no more
+    rows than features: it is brought into memory as a whole.
     """
     from dask.delayed import delayed
 

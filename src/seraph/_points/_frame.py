@@ -42,18 +42,9 @@ class Frame:
     than features, the objective depends on the metric in the span of the points alone, so the
     solvers get coordinates in that span. The maximum is the same.
 
-    Parameters
-    ----------
-    mean : ndarray of shape (m,)
-        Mean of all points.
-    unit : float
-        Unit of length: the root mean squared distance between two points, or 1.
-    covariance : ndarray of shape (d, d)
-        Covariance of all points in these coordinates.
-    basis : ndarray of shape (m, d) or None
-        Orthonormal columns; None for the features themselves.
-    std : ndarray of shape (m,)
-        Standard deviation of each feature.
+    `unit` is the root mean squared distance between two points, or 1; `covariance` that of all
+    points in these coordinates; `basis` has d orthonormal columns, None for the features
+    themselves; and `std` the standard deviation of each feature.
     """
 
     mean: Array
@@ -154,21 +145,9 @@ class Frame:
 class PointSet:
     """The checked points of a fit: their frame, and access to some rows.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Number of points and of features.
-    frame : Frame
-        Mean, unit and covariance of all points.
-    take : callable
-        Returns rows by number, as an array or a tensor in the precision of the points.
-    dtype : dtype
-        Type of the points, float32 or float64.
-    sampled : ndarray of int or None
-        The rows that the unlabeled pairs are sampled from; None for all.
-    rows : ndarray of int or None
-        The rows to learn from: the sampled and the labeled ones; None for all. Of a dask
-        collection, `take` has no others.
+    `take` returns rows by number, as an array or a tensor in the precision of the points, `dtype`.
+    The unlabeled pairs are sampled from the rows `sampled`, None for all; `rows` are the sampled
+    and the labeled ones, None for all. Of a dask collection, `take` has no others.
     """
 
     shape: tuple[int, int]
@@ -196,21 +175,11 @@ def choose_rows(n: int, most: float, seed: Any) -> Array | None:
 def read_points(
     X: Any, name: str, labeled: Callable[[int], Array], most: float, seed: Any
 ) -> PointSet:
-    """Check the points of a fit.
+    """Check the points of a fit of the estimator `name`.
 
-    Parameters
-    ----------
-    X : array-like, tensor or dask collection of shape (n_samples, n_features)
-        The user's points. Computation happens where they are: a tensor stays on its device. Of a
-        dask collection, only the rows that are needed come into memory.
-    name : str
-        The estimator, for messages.
-    labeled : callable
-        Returns the labeled rows of a table with a number of rows: they are needed, too.
-    most : int
-        Largest number of rows to sample unlabeled pairs from.
-    seed : int or RandomState
-        Seed of that sample.
+    Computation happens where they are: a tensor stays on its device. Of a dask collection, only
+    the rows that are needed come into memory: a sample of at most `most`, for unlabeled pairs, and
+    those that `labeled` returns for a number of rows.
     """
     if is_chunked(X):
         with as_numbers("X", X):

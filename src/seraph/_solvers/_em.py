@@ -19,19 +19,10 @@ def em(
 ) -> Result:
     """Alternate E-steps (10) and M-steps (11), from ``q(-1) = 1``.
 
-    Parameters
-    ----------
-    m_step_objective : callable
-        Takes the factor of the last metric (None at the start) and returns the objective of
-        the M-step, which includes the E-step.
-    solve : callable
-        Maximizes an objective from a given factor.
-    P : ndarray of shape (r, m)
-        Factor of the first metric.
-    max_iter : int
-        Largest number of M-steps.
-    tol : float
-        Relative change of the metric, in the Frobenius norm, at which to stop.
+    `m_step_objective` takes the factor of the last metric (None at the start) and returns the
+    objective of the M-step, which includes the E-step; `solve` maximizes it from a factor, at
+    first `P`. At most `max_iter` M-steps are made, until the relative change of the metric is at
+    most `tol`, in the Frobenius norm.
 
     The result is the one of the last M-step, with the iterations of all. It has converged if the
     last M-step has, and if the metric no longer changes.

@@ -126,26 +126,10 @@ def backtrack(
     After a failed trial the next share maximizes the quadratic interpolant of both values and the
     slope at the start, but it is between `least_cut` and half of the last share.
 
-    Parameters
-    ----------
-    function : callable
-        Takes an array; returns the value there, and any other result for the caller.
-    start, move : array
-        Where to start, and the whole step.
-    value : float
-        Value at the start.
-    promise : float
-        Derivative along the whole step, at the start.
-    shortest : float
-        Smallest share to try.
-    least_cut : float, default=0.1
-        Smallest factor between two shares; 0.5 halves them, without interpolation.
-
-    Returns
-    -------
-    tuple or None
-        The share, the value there and the other result of `function`; None if no share is
-        good enough.
+    `function` takes an array, and returns the value there and another result for the caller. From
+    `start`, where the value is `value` and the derivative along the whole step `move` is
+    `promise`, shares of at least `shortest` are tried; with a `least_cut` of 0.5 they are halved.
+    Returns the share, the value there and the other result; None if no share is good enough.
 
     Examples
     --------

@@ -35,17 +35,8 @@ class MatrixFunction(Protocol):
 class Step:
     """One iteration.
 
-    Parameters
-    ----------
-    objective : float
-        Value that it reached.
-    rank : int
-        Number of rows of the factor.
-    step : float
-        Length of the step.
-    gap : float or None
-        Estimate of the `optimality_gap`. It is at most the tolerance only where the solver
-        stops.
+    It reached the value `objective` with a factor of `rank` rows, by a step of length `step`. The
+    `gap` estimates the `optimality_gap`; it is at most the tolerance only where the solver stops.
     """
 
     objective: float
@@ -63,24 +54,10 @@ def ignore(step: Step, P: AnyArray) -> None:
 
 @dataclass(frozen=True)
 class Result:
-    """What a solver returns.
+    """What a solver returns: the factor `P`, the objective and the `optimality_gap` there.
 
-    Parameters
-    ----------
-    P : array of shape (r, m)
-        Factor of the metric.
-    value : float
-        The objective there.
-    gap : float
-        `optimality_gap` there.
-    converged : bool
-        Whether the solver met its own stopping rule.
-    steps : list of Step
-        The iterations.
-    stopped : bool, default=False
-        Whether a callback ended it.
-    stalled : bool, default=False
-        Whether rounding errors prevented further progress.
+    It has `converged` if it met its own stopping rule, was `stopped` by a callback, or `stalled`
+    where rounding errors prevented further progress.
     """
 
     P: AnyArray

@@ -33,21 +33,9 @@ def over_scale(
     ``s = 1`` is zero, the derivative may be negative although a better maximum is at a larger
     scale, so the search first tries larger ones.
 
-    Parameters
-    ----------
-    model : FullModel
-        The model; solvers know its methods alone.
-    solve, start : callable
-        Maximizes over the matrix, from a given factor; returns a factor to start from at a scale.
-    tol : float
-        Relative error of the scale.
-
-    Returns
-    -------
-    result : Result
-        The matrix at the best scale, its value minus the prior, and all iterations.
-    s : float
-        The scale; 0 if no other is better.
+    `solve` maximizes over the matrix from a given factor, and `start` returns one for a scale;
+    `tol` is the relative error of the scale. Returns the matrix at the best scale, with the value
+    minus the prior and all iterations; and the scale, 0 if no other is better.
     """
     search = _ScaleSearch(model, solve, start)
     zero = model.value_at_zero(start(1.0))

@@ -17,21 +17,14 @@ from ._spg import spg
 class Solver:
     """A function that maximizes an objective, with its abilities.
 
-    Parameters
-    ----------
-    maximize : callable
-        Takes ``(objective, P, *, max_iter, tol, callback)`` and returns a `Result`.
-    adapts_rank : bool, default=False
-        Whether it widens a narrow first factor as far as needed, and takes `max_rank`.
-    rescales : bool, default=True
-        Whether its points may be rotated and divided by their unit, which speeds up most solvers.
-    first_factor : callable, optional
-        Takes the number of features and returns the factor to start from; by default it is fitted
-        to the points.
-    by_steps : bool, default=False
-        Whether its steps define the metric, so that it need not converge.
-    m_steps : float, default=0
-        Largest number of M-steps, if the EM-like scheme runs around it.
+    `maximize` takes ``(objective, P, *, max_iter, tol, callback)`` and returns a `Result`.
+
+    - `adapts_rank`: it widens a narrow first factor as far as needed, and takes `max_rank`.
+    - `rescales`: its points may be rotated and divided by their unit, which speeds up most.
+    - `first_factor` takes the number of features and returns the factor to start from; by default
+      it is fitted to the points.
+    - `by_steps`: its steps define the metric, so that it need not converge.
+    - `m_steps`: the largest number of M-steps, if the EM-like scheme runs around it.
     """
 
     maximize: Callable[..., Result]

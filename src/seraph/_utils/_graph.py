@@ -25,19 +25,8 @@ def neighbor_graph(
 ) -> sparse.csr_array:
     """Join two points by an edge if either is among the nearest neighbors of the other.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, m)
-        Points.
-    n_neighbors : int, default=10
-        Neighbors of each point; all others, if they are fewer.
-    rows : ndarray of int, optional
-        The points to join to their neighbors among all points, if not every point is.
-
-    Returns
-    -------
-    sparse array of shape (n, n)
-        Symmetric, of zeros and ones.
+    All points are neighbors if there are no more than `n_neighbors`. Only the `rows`, if given,
+    are joined to their neighbors among all points. Returns a symmetric matrix of zeros and ones.
     """
     n, k = len(points), min(n_neighbors, len(points) - 1)
     slack = float(np.finfo(points.dtype).eps) ** _TIE
@@ -93,16 +82,7 @@ def _first_of_ties(squares: Array, rows: Array, k: int, slack: float) -> Array:
 def check_graph(graph: Any, n: int) -> sparse.csr_array:
     """Check that `graph` holds the weights of an undirected graph of `n` points.
 
-    Parameters
-    ----------
-    graph : sparse matrix or array-like of shape (n, n)
-        Symmetric, with weights of at least 0. The diagonal does not matter.
-    n : int
-        Number of points.
-
-    Returns
-    -------
-    sparse array of shape (n, n)
+    It is symmetric, with weights of at least 0; the diagonal does not matter.
     """
     try:
         weights = sparse.csr_array(graph)
@@ -133,17 +113,6 @@ def roughness(points: Array, graph: sparse.csr_array) -> Array:
     ``<X' L X, A>`` is the sum over the edges of their weight times ``||x_i - x_j||_A^2``. (The
     normalized Laplacian has no such form: it depends on the origin.)
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, m)
-        Points.
-    graph : sparse array of shape (n, n)
-        Symmetric weights.
-
-    Returns
-    -------
-    ndarray of shape (m, m)
-        Symmetric positive semi-definite matrix.
     """
     X = points.astype(np.float64)
     R = X.T @ times_laplacian(graph, X)
@@ -166,19 +135,9 @@ def neighbors_and_pairs(
 ) -> Array:
     """Compute the matrix ``K = R + gs S - gd D`` of LRML (Hoi, Liu and Chang, 2008).
 
-    Its metric is the inverse of K, with small eigenvalues lifted, up to a factor.
-
-    Parameters
-    ----------
-    rough, similar, dissimilar : ndarray of shape (m, m)
-        The sums of ``(x_i - x_j)(x_i - x_j)'`` over the edges, and over the pairs of both kinds.
-        Each is divided by its trace.
-    similar_weight, dissimilar_weight : float
-        The weights gs and gd.
-
-    Returns
-    -------
-    ndarray of shape (m, m)
+    R, S and D are the sums of ``(x_i - x_j)(x_i - x_j)'`` over the edges, and over the pairs of
+    both kinds, each divided by its trace. The metric is the inverse of K, with small eigenvalues
+    lifted, up to a factor.
     """
     weights = (1.0, similar_weight, -dissimilar_weight)
     total = np.zeros_like(rough)

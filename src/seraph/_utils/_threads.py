@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -11,8 +10,6 @@ from functools import lru_cache
 
 from threadpoolctl import LibController, ThreadpoolController
 
-# A fork copies the state of the lock, so the forking thread acquires it first: if another thread
-# held it, that thread would not exist in the child, where the lock would stay held.
 _lock = threading.RLock()
 _inside: list[int] = []  # the threads inside, once for each time that they entered
 _restore = ExitStack()  # what the last thread to leave undoes
@@ -29,7 +26,7 @@ def one_blas_thread() -> Iterator[None]:
       numbers of other threads stay as they are. So each thread that calls BLAS must enter.
     - Outside, all numbers are as before: those of a thread once it has left, those of the
       process once the last thread has left. If every thread restored what it found, the second
-      would restore the limit of the first. A forked child has those of the thread that forked.
+      would restore the limit of the first.
     """
     thread = threading.get_ident()
     with ExitStack() as own:
@@ -46,20 +43,6 @@ def one_blas_thread() -> Iterator[None]:
                 _inside.remove(thread)
                 if not _inside:
                     _restore.close()
-
-
-def _after_fork() -> None:
-    """In a child, forget the threads that only the parent has."""
-    _inside[:] = [thread for thread in _inside if thread == threading.get_ident()]
-    if not _inside:
-        _restore.close()
-    _lock.release()
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows
-    os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork
-    )
 
 
 @lru_cache(maxsize=1)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
+BLUE = "#0072B2"
 # Where a display draws: on given axes, or None for a new figure.
 Where: TypeAlias = "Axes | Sequence[Axes] | Array | None"
 

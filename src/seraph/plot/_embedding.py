@@ -10,16 +10,24 @@ from numpy.typing import ArrayLike
 
 from .._marks import Marks
 from .._utils._typing import Array
-from ._colors import BLUE, COLORS, MARKERS, RED
-from ._data import Where, before_and_after, class_codes, panels, principal, say, unwrap
+from ._data import BLUE, Where, before_and_after, class_codes, panels, principal, say, unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Colors that most color-blind people can distinguish: those of Okabe and Ito (2008) except
+# yellow, which is hard to see on white, and three darker ones of Tol (2021). Each class also has
+# its own marker.
+_RED = "#D55E00"
+_COLORS = (
+    BLUE, "#E69F00", "#009E73", _RED, "#CC79A7", "#56B4E9", "black", "#882255", "#999933",
+    "#332288",
+)  # fmt: skip
+_MARKERS = "os^DvPX<>p*"
 _UNKNOWN = "0.6"  # gray, for points of unknown class
 _LINES: dict[str, dict[str, Any]] = {
     "similar": {"color": BLUE},
-    "dissimilar": {"color": RED, "linestyle": "--"},
+    "dissimilar": {"color": _RED, "linestyle": "--"},
 }
 _EDGE: dict[str, Any] = {"edgecolors": "black", "linewidths": 0.8}  # for labeled points
 
@@ -180,7 +188,7 @@ def _as_lines(ax: Axes, points: Array, codes: Array, names: list[str]) -> Array:
 def _style(code: int) -> dict[str, Any]:
     if code < 0:
         return {"color": _UNKNOWN, "marker": "o"}
-    return {"color": COLORS[code % len(COLORS)], "marker": MARKERS[code % len(MARKERS)]}
+    return {"color": _COLORS[code % len(_COLORS)], "marker": _MARKERS[code % len(_MARKERS)]}
 
 
 def _scatter(ax: Axes, flat: Array, codes: Array, labeled: Array) -> None:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 from .._utils._typing import Array
 from .._utils._validation import check_number
-from ._colors import BLUE
-from ._data import Where, before_and_after, panels, principal, require, say, unwrap
+from ._data import BLUE, Where, before_and_after, panels, principal, require, say, unwrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -143,11 +143,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             Table of pandas, polars or pyarrow.
         y : Ignored
             Not used.
-
-        Returns
-        -------
-        TablePreparer
-            Itself.
         """
         self._decide(X)
         return self
@@ -161,11 +156,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
             Table of pandas, polars or pyarrow.
         y : Ignored
             Not used.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features_out)
-            The rows as numbers.
         """
         return self._encoded(X, self._decide(X))
 
@@ -176,11 +166,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         ----------
         X : DataFrame
             Table with the columns that are used, in any order; others are ignored.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features_out)
-            The rows as numbers.
         """
         return self._encoded(X, self._read(X))
 
@@ -191,11 +176,6 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         ----------
         input_features : Ignored
             Not used.
-
-        Returns
-        -------
-        ndarray of str
-            The names.
         """
         check_is_fitted(self)
         made = self.encoder_.get_feature_names_out()

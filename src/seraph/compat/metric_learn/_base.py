@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..._marks import as_column
 from ..._utils._typing import Array
-from ..._utils._unknown import is_unknown
 from ..._utils._validation import (
     as_numbers,
     check_choice,
@@ -149,8 +148,6 @@ class BaseMetricLearner(BaseEstimator):
             checks = {"ensure_min_samples": 2} | checks
         check_seed(getattr(self, "random_state", None))
         y = tuple(as_column(labels) for labels in y)
-        for labels in y:
-            _check_labels(labels)
         points = self._formed(X, 2)
         with as_numbers("X", points):
             return validate_data(self, points, *y, reset=reset, **checks)
@@ -182,17 +179,6 @@ class BaseMetricLearner(BaseEstimator):
                 f"{np.unique(y)[:5].tolist()}."
             )
         return tuples, y
-
-
-def _check_labels(y: Any) -> None:
-    """Refuse missing labels."""
-    labels, mask = np.asarray(y), y.mask if isinstance(y, np.ma.MaskedArray) else False
-    if labels.ndim == 1 and (missing := is_unknown(labels) | mask).any():
-        raise ValueError(
-            f"y contains NaN, None or masked entries, {int(missing.sum())} times: every point "
-            "needs a class here. Number the classes, with -1 where one is unknown; or use the "
-            "learners of seraph.classic, which take labels as they are."
-        )
 
 
 class MahalanobisMixin(BaseMetricLearner):
