@@ -3,19 +3,14 @@
 import ast
 import importlib
 import inspect
-import os
 import pkgutil
 import re
-import shutil
-import subprocess
-import sys
 from inspect import signature
-from xml.etree import ElementTree
 
 import pytest
 
 import seraph
-from tests.helpers.public import PACKAGES, PUBLIC, ROOT, tool
+from tests.helpers.public import PACKAGES, PUBLIC, ROOT
 from tests.test_docstrings import DOCUMENTED
 
 DOCS = ROOT / "docs"
@@ -116,16 +111,6 @@ def test_calls_in_the_text_of_docstrings_can_be_made():
     assert {name: calls for name, calls in wrong.items() if calls} == {}
 
 
-def test_a_call_that_cannot_be_made_is_noticed():
-    text = (
-        "`SERAPH(lam=1.0)`, `SERAPH(lamb=1)`, `SCML().fit(X, triplets=t)`, `np.ones(1, 2, 3, 4)`"
-    )
-    assert [call.partition(":")[0] for call in misfits(text, "`")] == [
-        "SERAPH(lamb=1)",
-        "SCML().fit(X, triplets=t)",
-    ]
-
-
 # Examples
 
 
@@ -162,78 +147,3 @@ def test_a_page_shows_no_output_that_is_not_checked(page):
 
 
 # Pages, each with what the run must complain of.
-TRIED = {
-    "right": (
-        "```python\n>>> x = 1\n>>> x + 1\n2\n\n```\n\n```sh\ntrue\n```\n\n"
-        "<!-- python\nz = x + 1\n-->\n\n<!-- python\nassert z == 2\n-->\n",
-        None,
-    ),
-    "hidden_set_up": ("<!-- python\nx = 1\n-->\n\n```python\nx\n```\n", "NameError: name 'x'"),
-    "wrong_check": ("text\n\n<!-- python\n1 / 0\n-->\n", "wrong_check.md:4: ZeroDivisionError"),
-    "no_download": ("```sh\ncat right.md\n```\n", "exit status 1"),
-    "wrong_output": ("```python\n>>> 1 + 1\n3\n\n```\n", "Expected:"),
-    "error": ("text\n\n```python\n1 / 0\n```\n", "error.md:4: ZeroDivisionError"),
-    "warning": ("```python\nimport warnings\nwarnings.warn('old')\n```\n", "UserWarning: old"),
-    "failing_command": ("```sh\nfalse\ntrue\n```\n", "exit status 1"),
-    # A wrapped line, a failure that is shown, and a table whose rules are shorter.
-    "right_console": (
-        "```console\n$ printf '%s\\n' one \\\n    two\none two\n"
-        "$ echo took 3.2 s; exit 2\ntook ... s\n"
-        "$ echo '┌───┐'; echo '│ 1 │'\n┌─────┐\n│ 1   │\n```\n",
-        None,
-    ),
-    "wrong_console": ("```console\n$ echo 12 %\n13 %\n```\n", "Expected:"),
-    "failing_console": ("```console\n$ echo 1\n$ false\n```\n", "exit status 1"),
-    "wrong_text": ("Of 15, 12.\n\n<!-- python\nsays('15, 13')\n-->\n", "not say '15, 13'"),
-}
-
-
-@pytest.fixture(scope="module")
-def complaints(tmp_path_factory):
-    """Run all of these pages at once; return what the run says about each."""
-    folder = tmp_path_factory.mktemp("pages")
-    shutil.copy(DOCS / "conftest.py", folder)
-    for name, (page, _) in TRIED.items():
-        (folder / f"{name}.md").write_text(page, encoding="utf-8")
-    run = ["-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "--junitxml=found.xml"]
-    pages = [f"{name}.md" for name in TRIED]
-    subprocess.run(
-        [sys.executable, *run, *pages],
-        cwd=folder,
-        env={**os.environ, "PYTEST_ADDOPTS": ""},
-        capture_output=True,
-        check=False,
-    )
-    found = dict.fromkeys(TRIED, "")
-    cases = list(ElementTree.parse(folder / "found.xml").iter("testcase"))
-    for case in cases:
-        name = case.get("classname").removesuffix(".md")
-        found[name] += "".join(trouble.text for trouble in case)
-    assert {case.get("classname") for case in cases} == set(pages)
-    return found
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TRIED)
-def test_pages_are_run_and_what_is_wrong_is_noticed(name, complaints):
-    _, trouble = TRIED[name]
-    if trouble is None:
-        assert complaints[name] == ""
-    else:
-        assert trouble in complaints[name]
-
-
-def test_broken_links_and_anchors_are_found(tmp_path):
-    check_links = tool("check_links")
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "a.html").write_text(
-        '<h1 id="top">A</h1><a href="sub/b.html#here">b</a><a href="#top">up</a>'
-        '<a href="https://example.org/nowhere">far</a>'
-        '<img src="p.png" srcset="p.png 1x, q.png 2x">'
-    )
-    (tmp_path / "sub" / "b.html").write_text('<p id="here"><a href="../a.html#gone">a</a></p>')
-    (tmp_path / "p.png").write_bytes(b"")
-    assert check_links.broken_links(tmp_path, check_links.read_pages(tmp_path)) == [
-        "a.html:1: q.png (no such file)",
-        "sub/b.html:1: ../a.html#gone (no such anchor)",
-    ]

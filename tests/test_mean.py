@@ -58,10 +58,6 @@ def test_the_metric_is_the_formula(weights):
     np.testing.assert_allclose(mean.weights_, shares / shares.sum())
 
 
-def test_the_euclidean_distance_alone_stays_as_it_is():
-    np.testing.assert_allclose(matrix_of([("plain", Euclidean())]), np.eye(M), rtol=1e-14)
-
-
 def test_neither_units_of_a_metric_nor_the_order_of_learners_matter():
     A = np.diag([4.0, 0.0, 1.0, 1.0])
     expected = matrix_of([("a", Fixed(A)), ("b", RCA())])
@@ -80,20 +76,6 @@ def test_rows_are_orthogonal_longest_first_and_n_components_keeps_the_first():
     np.testing.assert_array_equal(few, whole[:2])
     with pytest.raises(ValueError, match="n_components=5 is too large: X has only 4"):
         MeanMetric(n_components=5).fit(X, Y)
-
-
-def test_more_features_than_rows_give_the_formula():
-    wide = np.random.default_rng(0).normal(size=(20, 50))
-    y = np.arange(20) % 2
-    learners = [("seraph", SERAPH(n_components=2)), ("pca", PCA(3))]
-    C = np.cov(wide.T, bias=True)
-    expected = 0.0
-    for _, learner in learners:
-        P = learner.fit(wide, y).components_
-        expected = expected + 0.5 * np.trace(C) / np.trace(P.T @ P @ C) * P.T @ P
-    mean = MeanMetric(learners).fit(wide, y)
-    np.testing.assert_allclose(mean.get_mahalanobis_matrix(), expected, rtol=1e-9, atol=1e-12)
-    assert len(mean.components_) == 3 + len(learners[0][1].components_)
 
 
 # Learners
@@ -217,14 +199,3 @@ def test_each_learner_gets_the_marks_that_it_can_use():
 
 
 # Types of points
-
-
-def test_a_tensor_gives_components_in_memory_and_maps_to_a_tensor():
-    torch = pytest.importorskip("torch")
-    points = torch.tensor(X, dtype=torch.float32)
-    mean = MeanMetric().fit(points, Y)
-    assert isinstance(mean.components_, np.ndarray)
-    assert mean.components_.dtype == np.float32
-    mapped = mean.transform(points)
-    assert isinstance(mapped, torch.Tensor)
-    np.testing.assert_allclose(mapped.numpy(), mean.transform(X.astype(np.float32)), atol=1e-5)

@@ -45,13 +45,6 @@ def assert_all_point_to(line, caught, n_warnings=1):
     assert [(w.filename, w.lineno) for w in caught] == [(__file__, line)] * n_warnings
 
 
-def test_a_direct_call_and_its_category(caught):
-    line = next_line()
-    warn("look", FutureWarning)
-    assert_all_point_to(line, caught)
-    assert (str(caught[0].message), caught[0].category) == ("look", FutureWarning)
-
-
 def test_through_a_grid_search(caught):
     search = GridSearchCV(
         make_pipeline(stopped_early(), KNeighborsClassifier()), {"lmnn__n_neighbors": [1, 2]}, cv=2

@@ -30,13 +30,6 @@ def test_metric_is_the_literal_one(t, ridge):
     assert_allclose(learner.get_mahalanobis_matrix(), expected, atol=1e-9 * abs(expected).max())
 
 
-def test_metric_solves_the_riccati_equation():
-    X, y = blobs()
-    A = GMML().fit(X, y).get_mahalanobis_matrix()
-    S, D = literal_scatters(X, *every_pair(y), 1.0)
-    assert_allclose(A @ S @ A, D, atol=1e-9)
-
-
 def test_geodesic_runs_from_the_inverse_to_the_other_end():
     X, y = blobs()
     S, D = literal_scatters(X, *every_pair(y), 0.0)

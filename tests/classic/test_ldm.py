@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
 from scipy.special import logsumexp
 from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
 
 from seraph import Marks
 from seraph._marks import PairLabels
@@ -132,12 +131,6 @@ def test_separable_labels_leave_the_metric_finite():
     held = LDM().fit(X, y)
     assert held.converged_
     assert np.trace(held.get_mahalanobis_matrix()) < np.trace(learner.get_mahalanobis_matrix())
-
-
-def test_warns_when_stopped_early():
-    X, y = blobs()
-    with pytest.warns(ConvergenceWarning, match="With lam=0 the likelihood may have no maximum"):
-        LDM(max_iter=1, lam=0.0).fit(X, y)
 
 
 def test_warns_when_the_metric_is_zero():

@@ -102,17 +102,6 @@ def test_unlabeled_rows_have_no_influence(learner, rng):
     np.testing.assert_allclose(distances(learner, more, labels, to=points), expected, rtol=1e-9)
 
 
-@each(SETTINGS, "LFDA", "LMNN", "LSML", "MLKR", "NCA")  # classes alone; a sample of comparisons
-def test_labels_and_the_pairs_they_imply_say_the_same(learner, rng):
-    points, y = classes(rng)
-    i, j = np.triu_indices(len(y), 1)
-    marks = Marks(np.column_stack([i, j]), np.where(y[i] == y[j], 1, -1), rows=points)
-    expected = distances(learner, points, y)
-    for partly in (None, np.where(np.arange(30) < 12, y, -1)):
-        both = distances(learner, points, partly, marks=marks)
-        np.testing.assert_allclose(both, expected, rtol=0, atol=1e-2 * expected.max())
-
-
 def odd_data():
     rng = np.random.default_rng(1)
     points, y = classes(rng, 24, 4)
@@ -182,16 +171,6 @@ def test_without_a_weight_of_the_labels_the_metric_is_the_prior(learner, prior):
     metric = clone(learner).set_params(prior=prior).fit(B, CODES).get_mahalanobis_matrix()
     expected = np.eye(4) if prior == "identity" else np.linalg.inv(np.cov(B.T))
     np.testing.assert_allclose(metric, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("Learner", [ITML, LMNN])
-def test_an_early_stop_is_not_called_convergence(Learner):
-    points, y = load_wine(return_X_y=True)
-    points = StandardScaler().fit_transform(points)
-    early, late = Learner().fit(points, y), Learner(tol=1e-3).fit(points, y)
-    assert early.optimality_gap_ > 0.01
-    assert (early.stopped_early_, early.converged_) == (True, False)
-    assert (late.stopped_early_, late.converged_) == (False, True)
 
 
 @each(ALL, "Euclidean", "GMML")  # the ridge of GMML is large by default

@@ -104,13 +104,3 @@ def test_a_second_solver_finds_no_lower_objective():
     reference = minimize(objective, np.eye(3).ravel(), method="BFGS")
     assert learner.objective_ <= reference.fun + 1e-5
     assert learner.objective_ >= reference.fun - 1e-5 * max(1.0, reference.fun)
-
-
-def test_classes_give_all_combinations_of_pairs_or_a_sample():
-    labels = PairLabels.make(5, y=[0, 0, 1, 1, -1], marks=Marks([[0, 4]], [-1], rows=5))
-    rows = LSML()._comparisons(np.zeros((5, 1)), labels)
-    assert len(rows) == 2 * 5
-    assert len(np.unique(rows, axis=0)) == 10
-    assert {tuple(r[:2]) for r in rows} == {(0, 1), (2, 3)}
-    sample = LSML(n_constraints=4, random_state=0)._comparisons(np.zeros((5, 1)), labels)
-    assert len(np.unique(sample, axis=0)) == 4

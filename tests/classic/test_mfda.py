@@ -37,10 +37,6 @@ def ratio_of(W, apart, together):
     return np.trace(W.T @ apart @ W) / np.trace(W.T @ together @ W)
 
 
-def same_space(first, second, atol=1e-7):
-    assert_allclose(first.T @ first, second.T @ second, atol=atol)
-
-
 @pytest.mark.parametrize(("n", "m", "k"), [(30, 3, 7), (12, 20, 5)])
 def test_weights_are_those_of_the_literal_loop(n, m, k):
     X = np.random.default_rng(0).normal(size=(n, m))
@@ -97,11 +93,3 @@ def test_more_features_than_points_stays_in_their_span():
     assert_allclose(P @ span.T @ span, P, atol=1e-10)
     apart, together = literal_scatters(X, *every_pair(y), learner.alpha_)
     assert_allclose(learner.objective_, ratio_of(P.T, apart, together))
-
-
-def test_default_number_of_components_is_half_of_what_varies():
-    X, y = blobs(m=7)
-    assert MFDA().fit(X, y).components_.shape == (4, 7)
-    padded = np.column_stack([X, np.full(len(X), 0.1)])
-    assert MFDA().fit(padded, y).components_.shape == (4, 8)
-    assert MFDA(n_components=99).fit(padded, y).components_.shape == (7, 8)

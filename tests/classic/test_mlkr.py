@@ -39,13 +39,6 @@ def test_gradient_by_finite_differences():
     assert_allclose(error(P)[1].ravel(), numeric, atol=1e-5)
 
 
-def test_the_optimum_is_stationary():
-    X, y = problem()
-    learner = MLKR(tol=1e-12).fit(X, y)
-    error = _SquaredErrors(X, y)
-    assert np.abs(error(learner.components_)[1]).max() < 1e-2
-
-
 def test_rows_without_a_target_have_no_influence_on_a_full_map():
     X, y = problem()
     y[30:] = np.nan

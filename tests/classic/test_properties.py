@@ -28,7 +28,7 @@ GENERAL = ("cloud", "clusters")  # no two distances are alike: nothing hangs on 
 @given(data=st.data(), seed=seeds())
 def test_a_classic_learner_does_not_depend_on_a_shift(Learner, data, seed):
     case = data.draw(sound_cases(n=(6, 16), geometries=GENERAL))
-    X, y = case.table.X, case.classes.y
+    X, y = case.X, case.y
     parameters = {"tol": 0.01} if Learner is LMNN else {}  # its default stops early
     if "random_state" in inspect.signature(Learner).parameters:
         parameters["random_state"] = 0

@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from seraph import Marks
-from seraph._marks import PairLabels
 from seraph.classic import RCA
-from seraph.classic._rca import chunks
 from tests.helpers.blobs import blobs
 
 
@@ -41,15 +39,6 @@ def test_similar_pairs_are_joined_to_chunks():
     C = literal_scatter(X, [(0, 1, 2), (3, 4)], 0.5)
     assert_allclose(learner.get_mahalanobis_matrix(), np.linalg.inv(C))
     assert learner.n_chunks_ == 2
-
-
-def test_a_similar_pair_joins_a_row_to_a_class():
-    labels = PairLabels.make(
-        7, y=[0, 0, -1, -1, -1, 1, -1], marks=Marks([[2, 1], [3, 5], [4, 6]], [1, 1, -1], rows=7)
-    )
-    group, n_chunks = chunks(labels)
-    assert n_chunks == 2
-    assert_array_equal(group, [0, 0, 0, 1, -1, 1, -1])
 
 
 def test_few_components_are_those_of_fishers_discriminant():

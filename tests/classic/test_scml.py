@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime, linprog
 
-from seraph import Marks
 from seraph._marks import PairLabels
 from seraph.classic import SCML
 from seraph.classic._scml import Hinges, neighbor_triplets
@@ -31,16 +30,6 @@ def test_triplets_are_the_literal_ones(b, c):
     y[20:] = -1
     triplets = neighbor_triplets(X, PairLabels.make(25, y), b, c)
     assert sorted(map(tuple, triplets.tolist())) == sorted(literal_triplets(X, y, b, c))
-
-
-def test_marked_pairs_compete_with_those_of_the_classes():
-    X = np.array([[0.0], [2.0], [5.0], [9.0], [1.0]])
-    y = [0, 0, 1, 1, -1]
-    labels = PairLabels.make(5, y, Marks([[0, 4], [2, 4]], [1, -1], rows=5))
-    triplets = neighbor_triplets(X, labels, 1, 1)
-    assert triplets[triplets[:, 0] == 0].tolist() == [[0, 4, 2]]  # row 4 is nearer than row 1
-    assert triplets[triplets[:, 0] == 2].tolist() == [[2, 3, 1]]
-    assert triplets[triplets[:, 0] == 4].tolist() == [[4, 0, 2]]
 
 
 def test_no_more_triplets_are_made_than_asked_for():
@@ -82,14 +71,6 @@ def test_gradient_by_finite_differences(width):
     at = objective.at(w, width)
     assert_allclose(at.gradient, numeric, atol=1e-5)
     assert abs(at.smoothed - at.exact) <= width / 8
-
-
-def test_slow_progress_ends_a_fit_early_and_says_so():
-    X, y = blobs(n=90, m=10)
-    early = SCML(beta=1e-5, random_state=0).fit(X, y)
-    assert early.stopped_early_
-    assert not early.converged_
-    assert early.optimality_gap_ > early.tol
 
 
 def test_objective_is_the_literal_one():

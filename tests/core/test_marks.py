@@ -153,13 +153,3 @@ def test_a_warm_start_ends_where_a_fresh_fit_does(data, triplets, change):
         before, marks = ({"pairs": pairs - start, "labels": similar} for start in (0, 5))
     learner = fit(fit(SERAPH(warm_start=True, mu=0, **STRICT), X, **before), more, **marks)
     same_metric(learner, fit(SERAPH(mu=0, **STRICT), more, **marks), tolerance=1e-4)
-
-
-def test_a_warm_start_from_nothing_is_a_fresh_one(data):
-    """The zero metric is a local maximum of the entropy, which a fit could not leave."""
-    X, _, pairs, similar = data
-    learner = SERAPH(lam=1e9, warm_start=True)
-    with pytest.warns(UserWarning, match="rank 0"):
-        fit(learner, X, pairs=pairs, labels=similar)
-    fit(learner.set_params(lam="auto"), X, pairs=pairs, labels=similar)
-    same_metric(learner, fit(SERAPH(), X, pairs=pairs, labels=similar), tolerance=1e-12)

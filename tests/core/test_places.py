@@ -112,17 +112,6 @@ def test_a_tensor_is_mapped_to_a_tensor_of_its_type():
         learner.transform(torch.zeros((3, 3)))
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
-def test_a_file_gives_the_same_metric_as_the_array(kind, tmp_path):
-    X, y = table(120)
-    np.save(tmp_path / "X.npy", X.astype(kind))
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    learner = SERAPH(unlabeled_pairs=5)
-    from_file = learner.fit(mapped, y).components_
-    np.testing.assert_array_equal(learner.fit(X.astype(kind), y).components_, from_file)
-    assert from_file.dtype == (np.float64 if kind == np.float64 else np.float32)
-
-
 @pytest.mark.parametrize(
     ("n", "parameters"),
     few([(300, {"gamma": 1.0, "tol": 0.1}), (2_000, {})], lambda case: case[0] == 2_000),

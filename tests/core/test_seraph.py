@@ -2,7 +2,6 @@
 
 import pickle
 
-import joblib
 import numpy as np
 import pytest
 import torch
@@ -57,13 +56,6 @@ def test_the_score_is_the_auc_of_the_labeled_pairs(wine, learner):
     i, j = known[np.array(np.triu_indices(15, 1))]
     marks = Marks(np.c_[i, j], y[i] == y[j], rows=X)
     assert learner.score(X, marks=marks) == pytest.approx(learner.score(X, y_partial))
-
-
-def test_a_model_that_is_mapped_from_a_file_maps_tensors(wine, learner, tmp_path):
-    joblib.dump(learner, tmp_path / "model")
-    mapped = joblib.load(tmp_path / "model", mmap_mode="r")
-    expected = learner.transform(wine[0])
-    np.testing.assert_allclose(mapped.transform(torch.tensor(wine[0])), expected, atol=1e-12)
 
 
 def test_n_components_caps_the_rank(digits):

@@ -13,12 +13,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
-    RepeatedKFold,
     ShuffleSplit,
     cross_val_score,
     cross_validate,
-    learning_curve,
-    train_test_split,
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -26,7 +23,6 @@ from sklearn.utils.fixes import parse_version
 
 from seraph import SERAPH, Marks, MarksKFold, PairClassifier
 from seraph._marks import PairLabels
-from tests.helpers.quick import few
 
 N = 45  # odd, and the number of pairs, which must not be taken for one pair per row
 RNG = np.random.default_rng(0)
@@ -128,9 +124,6 @@ FUNCTIONS = {
         est, X, y, **STRICT, **p, return_train_score=True
     ),
     "cross_val_score": lambda est, X, y, **p: cross_val_score(est, X, y, **STRICT, **p),
-    "learning_curve": lambda est, X, y, **p: learning_curve(
-        est, X, y, train_sizes=[0.5, 1.0], shuffle=True, random_state=0, **STRICT, **p
-    ),
 }
 SEARCHES = {
     "GridSearchCV": lambda est: GridSearchCV(est, GRID, **STRICT),
@@ -171,14 +164,11 @@ def test_points_of_every_form_are_cut_with_their_marks(form, marks, routing):
 @pytest.mark.parametrize(
     "cv",
     [
-        KFold(3),
         ShuffleSplit(3, random_state=0),
-        RepeatedKFold(n_splits=2, n_repeats=2, random_state=0),
-        MarksKFold(3),
         MarksKFold(3, shuffle=True, random_state=0),
         [(np.arange(0, N, 2), np.arange(1, N, 2)), (np.arange(20)[::-1], np.arange(20, N))],
     ],
-    ids=["in order", "sampled", "repeated", "marks", "marks, shuffled", "list"],
+    ids=["sampled", "marks, shuffled", "list"],
 )
 def test_every_splitter(cv, routing):
     cross_val_score(Spy(), X, NAMED, cv=cv, error_score="raise")
@@ -198,12 +188,6 @@ def test_inside_a_pipeline(form, routing):
     name = "marks" if routing else "spy__marks"
     cross_validate(pipeline, table, params={name: MARKS}, **STRICT)
     assert_each_got_its_own(ROUTED if routing else ["fit"])
-
-
-def test_a_split_by_hand_cuts_marks_too():
-    train, test, marks, other = train_test_split(X, MARKS, random_state=0)
-    Spy().fit(train, marks=marks).score(test, marks=other)
-    assert_each_got_its_own(n=2)
 
 
 def test_marks_about_another_number_of_rows_are_refused_in_every_fold():
@@ -296,17 +280,9 @@ def few_marks():
     return points, Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=90)
 
 
-SEARCHED = {
-    "SERAPH": (SERAPH(), "max_iter"),
-    "pipeline": (make_pipeline(FunctionTransformer(), SERAPH()), "seraph__max_iter"),
-    "PairClassifier": (PairClassifier(SERAPH(), cv=2), "estimator__max_iter"),
-}
-
-
-@pytest.mark.parametrize("name", few(SEARCHED, "pipeline".__eq__))
-def test_a_fold_without_a_kind_of_pairs_scores_as_chance_does_and_says_so(name):
+def test_a_fold_without_a_kind_of_pairs_scores_as_chance_does_and_says_so():
     points, marks = few_marks()
-    model, parameter = SEARCHED[name]
+    model, parameter = make_pipeline(FunctionTransformer(), SERAPH()), "seraph__max_iter"
     has_both = [
         set(marks[test].similar.tolist()) == {True, False} for _, test in KFold(5).split(points)
     ]

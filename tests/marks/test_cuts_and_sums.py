@@ -89,15 +89,6 @@ def test_a_cut_of_a_cut_is_one_cut(data):
 
 @FEW
 @given(st.data())
-def test_a_permutation_and_its_inverse_change_nothing(data):
-    marks = data.draw(random_marks())
-    order = np.array(data.draw(st.permutations(range(len(marks)))))
-    assert marks[order][np.argsort(order)] == marks
-    assert marks[:] == marks[np.ones(len(marks), dtype=bool)] == marks
-
-
-@FEW
-@given(st.data())
 def test_cutting_and_adding_can_be_done_in_any_order(data):
     one = data.draw(random_marks())
     other = data.draw(random_marks(len(one)))

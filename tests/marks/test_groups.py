@@ -45,19 +45,6 @@ def test_a_group_says_the_same_of_all_its_pairs_or_of_a_share_of_each_row(
     np.testing.assert_array_equal(counts, np.minimum(could, 2 * partners))
 
 
-def test_a_large_group_costs_a_few_marks_of_each_row():
-    marks = Marks.from_groups(np.zeros(10_000), 0.9, rows=10_000)
-    assert set(np.bincount(marks.pairs.ravel())) == {20}
-    gaps = np.unique(marks.pairs @ [-1, 1])
-    assert gaps.min() == 1
-    assert gaps.max() > 9_000
-
-
-def test_nothing_is_marked_by_a_weight_of_zero_or_without_groups():
-    assert len(Marks.from_groups([0, 0], 0.9, rows=2, weight=0).pairs) == 0
-    assert len(Marks.from_groups([None, None, 3], 0.9, rows=3).pairs) == 0
-
-
 def test_rows_by_name_keep_their_names():
     table = pd.DataFrame({"x": range(4)}, index=["ann", "bob", "cyd", "dan"])
     by_group = Marks.from_groups(pd.Series([7, 7, None, 7], dtype="Int64"), 1, rows=table)

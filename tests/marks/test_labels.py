@@ -90,22 +90,6 @@ def test_marked_pairs_that_follow_from_the_classes_are_not_counted_twice():
 
 
 @pytest.mark.parametrize(
-    "signs",
-    [
-        [True, False],
-        np.array([1.0, -1.0]),
-        np.array([1, -1], dtype=np.int8),
-        np.array([True, False], dtype=object),
-        pd.Series([True, False], dtype="boolean"),
-        pd.Series([1, -1], dtype="Int64"),
-    ],
-)
-def test_labels_of_pairs_may_be_booleans_or_signs_of_any_type(signs):
-    labels = made(4, pairs=[[0, 1], [2, 3]], labels=signs)
-    np.testing.assert_array_equal(labels.similar, [True, False])
-
-
-@pytest.mark.parametrize(
     "y",
     [
         [1, -1, 1, -1],
@@ -120,13 +104,6 @@ def test_minus_one_and_one_alone_are_one_class_which_a_warning_says(y):
         labels = made(4, y)
     assert labels.n_dissimilar == 0
     assert set(labels.codes.tolist()) == {-1, 0}
-
-
-@pytest.mark.parametrize(
-    "y", [[1, -1, 0, -1], [1, None, 1, None], [2, -1, 2, -1], ["one", -1, "one", -1], [1, 1, 1, 1]]
-)
-def test_no_other_labels_are_taken_for_signs(y):
-    made(4, y)
 
 
 BAD = {
@@ -223,9 +200,3 @@ def test_a_class_that_is_probably_missing_is_named(text, form):
         labels = PairLabels.make(4, form(["a", "a", text, text]))
     assert [f"label {text!r}" in str(warning.message) for warning in caught] == [True]
     assert (labels.n_similar, labels.n_dissimilar) == (2, 4)
-
-
-def test_no_other_class_is_named():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        PairLabels.make(4, ["a", "nano", "unknowns", None])

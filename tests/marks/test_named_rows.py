@@ -78,7 +78,7 @@ def test_names_are_read_before_the_features_are_prepared(Wrapper):
     order = np.random.default_rng(1).permutation(N)
     model = Wrapper(make_pipeline(StandardScaler(), SERAPH()))
     if Wrapper is PairClassifier:
-        model.set_params(cv=2)
+        model.set_params(cv=2, forest=False)
     moved, plain = (
         sklearn.clone(model).fit(FRAME.iloc[rows], Y[rows], marks=BY_NAME)
         for rows in (order, np.arange(N))

@@ -6,7 +6,6 @@ import torch
 from scipy.special import expit
 
 from seraph import Marks, _seraph
-from seraph._objective import _problem
 from tests.helpers.oracle import labeled_pairs, numeric_gradient, objective
 from tests.helpers.pose import pose
 from tests.helpers.quick import few
@@ -109,16 +108,6 @@ def test_above_3000_classified_rows_their_pairs_are_sampled(n, is_listed):
         assert [weights[q == 1].sum(), weights[q == 0].sum()] == pytest.approx(expected)
 
 
-def test_the_seed_decides_about_the_sample_and_nothing_else_does():
-    X, y = table(n=1600)
-
-    def value(seed):
-        problem, _ = pose(X, y, lam=1.0, random_state=seed)
-        return problem.objective.value_and_gradient(np.eye(M))[0]
-
-    assert value(0) == value(0) == value(np.random.RandomState(0)) != value(1)
-
-
 # Right on average
 
 
@@ -175,15 +164,3 @@ def test_a_sample_of_the_unlabeled_pairs_is_right_on_average(order, rows, step, 
     # Precise enough to see a weight that is wrong by a few percent.
     assert 0.0 < error[-1] < 0.008 * abs(exact[-1])
     assert np.max(np.abs(samples.mean(axis=0) - exact) / error) < 4.0
-
-
-def test_labels_of_the_rows_that_are_not_sampled_count_in_full(monkeypatch):
-    X, y = misleading_orders()["many labels"]
-    monkeypatch.setattr(_seraph, "ROWS", 50)
-    monkeypatch.setattr(_problem, "PARTNERS", 6)
-    marks = Marks([[0, 119], [1, 118]], [1, 0], triplets=[[0, 60, 119]], rows=120)
-    one, other = (
-        pose(X, y, marks, mu=0.0, lam=1.0, unlabeled_pairs=choice)[0].objective.value_and_gradient
-        for choice in ("all", 6)
-    )
-    assert one(np.eye(2))[0] == pytest.approx(other(np.eye(2))[0], rel=1e-12)

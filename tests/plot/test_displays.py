@@ -77,14 +77,6 @@ def test_a_learner_is_drawn_or_refused_by_what_it_lacks(display, model, wine):
         display.from_estimator(clone(model), wine[0])
 
 
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
-def test_a_zero_metric_is_drawn(display, wine):
-    with pytest.warns(UserWarning, match="metric is zero"):
-        learner = SERAPH(lam=1e6).fit(*wine[:2])
-    assert len(learner.components_) == 0
-    display.from_estimator(learner, *wine[:2], ax=some_axes(2)).figure_.draw_without_rendering()
-
-
 @pytest.fixture(scope="module")
 def pipelines(wine):
     X, y_partial, _ = wine

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from seraph import SERAPH
-from seraph.classic import Euclidean
 from seraph.plot import EmbeddingDisplay, FeatureImportanceDisplay
 from tests.helpers.pictures import some_axes
 
@@ -44,20 +43,3 @@ def test_the_most_important_features_come_first_with_their_names():
         "0.30", "0.00", "-0.20", "0.40", "0.10", "0.00"
     ]  # fmt: skip
     assert left.get_ylim() == right.get_ylim()
-
-
-def test_names_come_from_the_user_the_learner_or_are_made_up(wine):
-    pandas = pytest.importorskip("pandas")
-    X = wine[0][:, :3]
-    frame = pandas.DataFrame(X, columns=["u", "v", "w"])
-    named, plain = Euclidean().fit(frame), Euclidean().fit(X)
-
-    def names(learner, X, **kw):
-        display = FeatureImportanceDisplay.from_estimator(learner, X, ax=some_axes(2), **kw)
-        return sorted(tick.get_text() for tick in display.axes_[0].get_yticklabels())
-
-    assert names(named, frame) == ["u", "v", "w"]
-    assert names(plain, X) == ["x0", "x1", "x2"]
-    assert names(named, frame, feature_names=["p", "q", "r"]) == ["p", "q", "r"]
-    with pytest.raises(ValueError, match="2 names, but there are 3 features"):
-        names(plain, X, feature_names=["p", "q"])

@@ -82,22 +82,6 @@ def test_the_metric_is_that_of_the_array(data, collection, sampled):
     assert learner.n_features_in_ == 6
 
 
-LABELS = {
-    "array": lambda y: da.from_array(y, chunks=50),
-    "series": lambda y: dd.from_pandas(pd.Series(y), npartitions=3),
-    "series with gaps": lambda y: dd.from_pandas(
-        pd.Series(np.where(y < 0, None, y)), npartitions=3
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_labels_may_be_in_chunks(data, kind, sampled):
-    X, y, _ = data
-    learner = SERAPH(**sampled).fit(da.from_array(X, chunks=(60, 6)), LABELS[kind](y))
-    np.testing.assert_allclose(learner.components_, SERAPH(**sampled).fit(X, y).components_)
-
-
 @pytest.mark.parametrize(
     "learn",
     [
@@ -133,13 +117,6 @@ def test_a_fit_reads_each_chunk_once(data, sampled):
     X, y, marks = data
     SERAPH(**sampled).fit(counted(X, (20, 6)), y, marks=marks)
     assert dict.fromkeys(range(10), 1) == READS
-
-
-def test_a_fit_leaves_the_collection_as_it_was(data, sampled):
-    X, y, _ = data
-    points = frame(X).to_dask_array()
-    SERAPH(**sampled).fit(points, y)
-    assert np.isnan(points.shape[0])
 
 
 def test_points_in_chunks_are_mapped_when_they_are_computed(data, sampled):

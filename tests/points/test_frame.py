@@ -44,11 +44,6 @@ def test_factors_go_to_the_features_and_back(rng, shape):
     assert_allclose(frame.from_features(frame.to_features(P)), P, atol=1e-12)
 
 
-def test_as_many_points_as_features_need_no_more_coordinates_than_directions(rng):
-    assert len(frame_of(rng.normal(size=(7, 30))).covariance) == 6
-    assert len(frame_of(np.repeat(rng.normal(size=(3, 30)), 4, axis=0)).covariance) == 2
-
-
 @pytest.mark.parametrize(("rank", "eta"), [(1, 1.0), (4, 2.5)])
 def test_under_the_first_metric_the_mean_squared_distance_is_the_threshold(rng, rank, eta):
     X = rng.normal(size=(50, 4)) * [1, 2, 3, 4]

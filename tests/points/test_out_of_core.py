@@ -143,14 +143,6 @@ def test_many_labeled_rows_are_sampled_with_a_warning(points):
         ITML().fit(points, CLASSES)
 
 
-@pytest.mark.parametrize("model", [SERAPH().fit(X, Y), MetricClassifier(SERAPH()).fit(X, Y)])
-def test_a_collection_becomes_no_table_in_memory(model, points):
-    model.set_output(transform="pandas")
-    with pytest.raises(ValueError, match="which would be loaded as a whole: call set_output"):
-        model.transform(points)
-    assert not READS
-
-
 @pytest.mark.slow
 def test_workers_of_400_mb_learn_from_1_gb():
     n, m = 1_000_000, 128

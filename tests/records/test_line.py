@@ -59,25 +59,6 @@ def test_by_default_the_line_has_the_best_expected_f1(slope):
     assert line.threshold == pytest.approx(max(f1) / 2.0, abs=0.02)
 
 
-def test_a_margin_that_says_nothing_still_draws_a_line_and_says_so():
-    margins, same = answered()
-    _, line = drawn(-margins, same, CANDIDATES, 0.95)
-    assert line.reachable < 0.6
-    assert (line.margin <= CANDIDATES).any()
-
-
-def test_the_expected_precision_holds_however_the_answers_were_chosen():
-    """Answers are spread evenly; the candidates are mostly different, as neighbors are."""
-    rng = np.random.default_rng(2)
-    margins = 3.0 - 15.0 * np.sqrt(rng.random(20_000))
-    truth = rng.random(len(margins)) < expit(3.0 + margins)
-    curves, line = drawn(*answered(400), margins, 0.9)
-    accepted = margins >= line.margin
-    precision, recall = predicted(curves, line, margins)
-    assert precision[1] <= truth[accepted].mean() <= precision[2]
-    assert recall[1] <= truth[accepted].sum() / truth.sum() <= recall[2]
-
-
 def test_answered_pairs_count_as_right_as_far_as_answers_are():
     margins = np.linspace(3.0, -6.0, 200)
     curves, _ = drawn(*answered(), margins)

@@ -71,12 +71,3 @@ def test_the_accepted_share_rises_enough_and_the_one_before_did_not(bend, cut):
         assert before - 0.5 * bend * before**2 < SUFFICIENT * before
     ratios = np.divide(tried[1:n_trials], tried[: n_trials - 1])
     assert np.all((cut * (1 - 1e-12) <= ratios) & (ratios <= 0.5))
-
-
-def test_infinities_and_nan_count_as_no_rise():
-    at, start, move, value, slope, _ = along(
-        lambda x: 2.0 * x - x * x if x < 0.1 else (-np.inf if x > 0.5 else np.nan), 2.0
-    )
-    share, there, _ = backtrack(at, start, move, value, slope, shortest=1e-9)
-    assert share < 0.1
-    assert there > 0.0

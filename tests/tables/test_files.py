@@ -15,7 +15,6 @@ from pyarrow import parquet as pq
 from seraph import TablePreparer
 from seraph.tables._files import read_table
 from seraph.tables._labels import labels_of
-from seraph.tables._table import Written
 from seraph.tables._write import cells_like, check_output, csv_bytes, table_bytes
 
 
@@ -254,14 +253,6 @@ def test_a_file_that_is_not_a_table_is_refused(name, content, message, table):
         table(content, name)
 
 
-def test_a_folder_and_a_file_that_is_not_there_are_refused(tmp_path):
-    (tmp_path / "d.csv").mkdir()
-    with pytest.raises(ValueError, match="folder"):
-        read_table(tmp_path / "d.csv")
-    with pytest.raises(FileNotFoundError):
-        read_table(tmp_path / "absent.csv")
-
-
 # Labels
 
 
@@ -364,11 +355,6 @@ def test_cells_of_mixed_columns_are_written_as_they_were(tmp_path, table):
     for part, expected in ((read, [1, "x", 2.5]), (some, ["x", 1])):
         (tmp_path / "u.xlsx").write_bytes(table_bytes(Path("u.xlsx"), part.columns, part.written))
         assert read_table(tmp_path / "u.xlsx").written.mixed["a"][1] == expected
-
-
-def test_what_an_encoding_lacks_is_written_in_utf_8():
-    with pytest.warns(UserWarning, match="cp1252 has no 'Ł': written in UTF-8 instead"):
-        assert csv_bytes({"a": ["Łódź"]}, Written(encoding="cp1252")) == "a\nŁódź\n".encode()
 
 
 TYPED = pa.table(

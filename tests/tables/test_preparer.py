@@ -2,7 +2,6 @@
 
 import datetime
 import pickle
-import sys
 import warnings
 from functools import cache
 
@@ -252,13 +251,6 @@ def test_a_table_with_odd_cells_can_be_cross_validated(cell):
     assert np.isfinite(scores).all()
 
 
-def test_a_column_with_points_keeps_them_in_a_table_with_commas():
-    table = pd.DataFrame({"a": ["1,5", "2,25", "3"] * 4, "b": ["12.5", "1.234", "2"] * 4})
-    with pytest.warns(UserWarning, match="decimal commas"):
-        made = TablePreparer(scale="none").fit(table)
-    assert made.transform(pd.DataFrame({"a": ["3"], "b": ["1.234"]})).tolist() == [[3, 1.234]]
-
-
 def test_values_that_mean_missing_are_missing_in_every_column():
     table = cars().astype({"power": object})
     table["doors"] = table["doors"].fillna(-999)
@@ -429,9 +421,3 @@ def test_a_table_that_is_not_read_yet_is_refused_with_the_call_that_reads_it(est
         estimator.fit(pl.DataFrame({"a": [1.0, 2.0]}).lazy(), [0, 1])
     with pytest.raises(TypeError, match=r"pass X.to_table\(\)"):
         estimator.fit(pyarrow.dataset.dataset(pa.table({"a": [1.0, 2.0]})), [0, 1])
-
-
-def test_without_pyarrow_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"pip install 'seraph-learn\[tables\]'"):
-        TablePreparer().fit(pd.DataFrame({"a": [1, 2]}))

@@ -18,12 +18,9 @@ class Covariance(ClassicLearner):
 
     .. math:: A = \mathrm{Cov}(X)^{-1}
 
-    It needs no labels, and is a second baseline beside `Euclidean`: under it the points vary
-    equally in all directions, whatever the units of the features and however they are
-    correlated. Labels and pairs are optional; they are checked and not used.
-
-    Directions in which X does not vary are left out: points that differ only there have
-    distance 0.
+    Labels and pairs are checked and not used. Under it the points vary equally in all directions,
+    whatever the units of the features. Directions in which X does not vary are left out: points
+    that differ only there have distance 0.
 
     Attributes
     ----------

@@ -14,8 +14,7 @@ from ._learner import ClassicLearner
 class Euclidean(ClassicLearner):
     """The Euclidean distance: the metric is the identity.
 
-    It takes the same input as the learners, so that a comparison needs no special case. Labels
-    and pairs are optional; they are checked and not used.
+    Labels and pairs are checked and not used.
 
     Attributes
     ----------

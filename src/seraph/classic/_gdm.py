@@ -51,21 +51,15 @@ class GDM(ClassicLearner):
     diagonal : bool, default=False
         Whether to learn a diagonal `A`: one weight per feature, many of them zero.
     ridge : float or "auto", default="auto"
-        Share of the mean scatter of all labeled pairs to add to that of the similar ones in
-        the constraint. The paper has none; 1e-6 is as good as none. Without it there is no
-        maximum where dissimilar pairs differ in a direction in which no similar ones do, as
-        they must if there are more features than similar pairs. It is relative to the data in
-        each direction, so that, as in the paper, distances under the full form do not change
-        with a linear map of the features. "auto" adds the whole mean scatter, mixed with a
-        multiple of the identity: the latter has the share
-        ``m / (m + l)`` for m features that vary and l labeled rows, because few rows say little
-        about the directions in which they hardly vary.
+        Share of the mean scatter of all labeled pairs to add to that of the similar ones in the
+        constraint; without it there is no maximum where dissimilar pairs differ in a direction in
+        which no similar ones do. The paper has none, and 1e-6 is as good as none. It is relative
+        to the data, so that distances do not change with a linear map of the features. "auto"
+        adds the whole mean scatter, mixed with a multiple of the identity that has the share
+        ``m / (m + l)`` for m features that vary and l labeled rows: few rows say little about the
+        directions in which they hardly vary.
     n_constraints : "auto" or None, default="auto"
-        Which labeled pairs to use for the objective (the constraint has all). None means all of
-        them: with n labeled rows, an iteration takes O(n^2 m) time. "auto" takes a sample of the
-        pairs above 64 labeled rows, always the same: those of each row with about 8 others
-        for each class (192 at most, or more if similar pairs are rare). Time grows with n.
-        Marked pairs are all used.
+        Which labeled pairs to use for the objective; the constraint has all. See `ITML`.
     max_iter : int, default=200
         Maximum number of iterations.
     tol : float, default=0.01

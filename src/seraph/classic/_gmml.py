@@ -28,8 +28,6 @@ class GMML(ClassicLearner):
 
     .. math:: S^{-1} \sharp_t D = S^{-1/2} (S^{1/2} D S^{1/2})^t S^{-1/2}.
 
-    There is no iteration: a fit takes three eigendecompositions, however many pairs there are.
-
     Parameters
     ----------
     t : float, default=0.5

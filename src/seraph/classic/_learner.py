@@ -121,11 +121,6 @@ class ClassicLearner(Learner, ABC):
         marks : Marks, optional
             Pairs of rows that are known to be alike or not: see :class:`seraph.Marks`. A learner
             that uses class labels alone accepts only pairs that follow from `y`.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
         self._check_parameters()
         X, y, marks, _ = sample_rows(X, y, marks)

@@ -67,8 +67,7 @@ class LRML(ClassicLearner):
     directions in which the points do not vary, the metric is the Euclidean one. Pairs of one kind
     are enough; the other has no say then.
 
-    The paper weights sums over pairs, so the best weights depend on their numbers. Here they are
-    in units of the traces.
+    The paper weights sums over pairs; here the weights are in units of the traces.
 
     References
     ----------

@@ -113,13 +113,8 @@ class LSML(ComparisonLearner):
         marks : Marks, optional
             Pairs of rows that are known to be alike or not, or triplets.
         quadruplets : array-like of shape (n_quadruplets, 4), optional
-            Rows a, b, c and d of `X`: a and b are closer than c and d. Labels of the index if X
-            is a DataFrame, row numbers otherwise. Neither y nor marks can be passed with them.
-
-        Returns
-        -------
-        self
-            The fitted learner.
+            Rows a, b, c and d of `X`, by name if it has an index: a and b are closer than c and d.
+            Neither y nor marks can be passed with them.
         """
         if quadruplets is None:
             return super().fit(X, y, marks=marks)

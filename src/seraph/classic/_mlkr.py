@@ -88,11 +88,6 @@ class MLKR(Learner):
             Points.
         y : array-like of shape (n_samples,)
             Target of each point, a number; NaN where it is unknown.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
         self._check_parameters()
         points = self._check_points(X)

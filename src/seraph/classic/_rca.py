@@ -28,8 +28,7 @@ class RCA(ClassicLearner):
               C = \frac{1}{N} \sum_{c} \sum_{x \in c} (x - \bar x_c)(x - \bar x_c)',
 
     for N points in chunks: it gives little weight to the directions in which points that belong
-    together differ. Among the metrics under which the mean squared distance of these points from
-    the mean of their chunk is at most a constant, it has the largest determinant.
+    together differ.
 
     Parameters
     ----------

@@ -91,10 +91,9 @@ class SCML(ComparisonLearner):
 
     Notes
     -----
-    The directions are discriminants: in a neighborhood of anchors a, the generalized
-    eigenvectors with the largest ratio of the scatter of the pairs (a, c) to that of the pairs
-    (a, b). The neighborhoods are the 10 and the 20 anchors nearest to each of some centers, and
-    all anchors together. The paper takes Fisher's discriminants of such neighborhoods.
+    The directions are discriminants: in a neighborhood of anchors a, the generalized eigenvectors
+    with the largest ratio of the scatter of the pairs (a, c) to that of the pairs (a, b). The
+    neighborhoods are the 10 and the 20 anchors nearest to each of some centers, and all anchors.
 
     With multipliers :math:`0 \le \alpha_t \le 1 / T`, the dual problem is to maximize their sum
     under :math:`\beta + \sum_t \alpha_t (d_k^2(a, b) - d_k^2(a, c)) \ge 0` for every direction k.
