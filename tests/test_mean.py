@@ -1,12 +1,11 @@
 """The mean of metrics: its formula, what must not matter, and how it composes."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.decomposition import PCA
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -145,16 +144,6 @@ def test_parameters_of_learners_are_reached_by_name_also_of_the_default_ones():
         mean.set_params(lmnn=None)
 
 
-def test_a_search_reaches_the_parameters_of_a_learner_in_a_pipeline():
-    pipeline = make_pipeline(StandardScaler(), MeanMetric())
-    grid = {"meanmetric__seraph__lam": [0.1, 10.0], "meanmetric__itml": ["drop"]}
-    search = GridSearchCV(pipeline, grid, cv=MarksKFold(2)).fit(X, Y)
-    assert {*search.best_params_} == {*grid}
-    mean = search.best_estimator_[-1]
-    assert mean.named_learners_.seraph.lam_ in (0.1, 10.0)
-    assert list(mean.named_learners_) == ["seraph", "lrml"]
-
-
 # Marks
 
 
@@ -171,17 +160,6 @@ def test_marks_reach_the_learners_with_and_without_metadata_routing():
         )
         assert deaf.fit(X, marks=MARKS).named_learners_.pairs.n_similar_ > 0
     assert np.all(scores > 0.5)
-
-
-def test_marks_in_the_place_of_y_and_by_name_are_the_same_marks():
-    frame = pd.DataFrame(X, index=[f"row {k}" for k in range(N)], columns=list("abcd"))
-    named = Marks(np.array(frame.index)[MARKS.pairs], MARKS.labels, rows=frame)
-    expected = MeanMetric().fit(X, marks=MARKS).components_
-    np.testing.assert_array_equal(MeanMetric().fit(X, MARKS).components_, expected)
-    reverse = np.arange(N)[::-1]
-    expected = MeanMetric().fit(X[reverse], marks=MARKS[reverse]).components_
-    named_fit = MeanMetric().fit(frame.iloc[reverse], marks=named).components_
-    np.testing.assert_allclose(named_fit, expected, rtol=1e-9)
 
 
 def test_each_learner_gets_the_marks_that_it_can_use():

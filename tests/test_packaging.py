@@ -1,7 +1,6 @@
 """What is shipped: the wheel, the source archive, and the command in a bare installation."""
 
 import ast
-import configparser
 import importlib
 import re
 import subprocess
@@ -73,17 +72,6 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
 
 
 @pytest.mark.slow
-def test_the_wheel_has_the_command_that_runs_bare(wheel):
-    archive = zipfile.ZipFile(wheel)
-    (name,) = [n for n in archive.namelist() if n.endswith("entry_points.txt")]
-    points = configparser.ConfigParser()
-    points.read_string(archive.read(name).decode())
-    assert dict(points["console_scripts"]) == dict.fromkeys(
-        ("seraph", "seraph-learn"), "seraph.__main__:main"
-    )
-
-
-@pytest.mark.slow
 def test_the_source_archive_holds_its_tests_and_what_they_read(dist):
     (archive,) = dist.glob("*.tar.gz")
     with tarfile.open(archive) as source:
@@ -107,27 +95,6 @@ def test_the_source_archive_holds_its_tests_and_what_they_read(dist):
     assert needed <= held
     assert {".pre-commit-config.yaml", ".github/workflows/tests.yml", "docs/interface.txt"} <= held
     assert size < 20e6
-
-
-@pytest.mark.slow
-def test_the_source_archive_makes_the_same_wheel(dist, wheel, tmp_path):
-    (archive,) = dist.glob("*.tar.gz")
-    with tarfile.open(archive) as source:
-        source.extractall(tmp_path, filter="data")
-    (source,) = tmp_path.iterdir()
-    names = {path.name for path in source.iterdir()}
-    assert {"LICENSE", "README.md", "tests", "docs", "examples"} <= names
-    (again,) = build(source, tmp_path / "dist", "-t", "wheel").glob("*.whl")
-    assert again.read_bytes() == wheel.read_bytes()
-
-
-@pytest.mark.slow
-def test_a_bare_installation_runs_the_demo(bare, capsys, tmp_path):
-    bare("demo")
-    said = capsys.readouterr().out
-    assert re.search(r"MeanMetric +0\.9", said)
-    assert "pip install 'seraph-learn[plot]'" in said
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("arguments", [["fit", "table.csv"], ["demo", "ask"], []])

@@ -1,14 +1,10 @@
 """The files around the package agree: workflows, Makefile, instructions, what git ignores."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 
 from seraph import __version__
@@ -76,31 +72,6 @@ def test_files_that_name_the_version_name_one():
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.search(r"(?m)^## (\S+)", changes)[1]
     assert citation["version"] == codemeta["version"] == newest == __version__
-
-
-@pytest.mark.slow
-def test_tests_of_what_is_not_installed_are_left_out(tmp_path):
-    (tmp_path / "conftest.py").write_text((ROOT / "conftest.py").read_text(encoding="utf-8"))
-    folder = tmp_path / "tests"
-    folder.mkdir()
-    (folder / "test_one.py").write_text("import numpy\ndef test(): pass\n")
-    (folder / "test_two.py").write_text("def test():\n    import no_such_package\n")
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", folder]
-    env = {name: value for name, value in os.environ.items() if name != "SERAPH_STRICT"}
-    done = subprocess.run(run, cwd=tmp_path, env=env, check=True, capture_output=True, text=True)
-    assert "1 passed" in done.stdout
-    assert "for want of packages: no_such_package" in done.stdout
-
-
-def test_pypis_page_leads_to_the_repository():
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    hook = build["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
-    for rule in hook["substitutions"]:
-        text = re.sub(rule["pattern"], rule["replacement"], text)
-    targets = re.findall(r"\]\(([^)]+)\)", text)
-    assert len(targets) > 10
-    assert [one for one in targets if not one.startswith("https://")] == []
 
 
 def test_the_readme_leads_to_pages_of_the_site_that_are_there():

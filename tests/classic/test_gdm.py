@@ -107,38 +107,6 @@ class TestPairSums:
         assert value == pytest.approx(expected, rel=1e-10)
         np.testing.assert_allclose(product, (laplacian @ Y)[sums.rows], atol=1e-10)
 
-    def test_a_sample_stands_for_all_pairs(self, rng):
-        labels, y, _ = self.labels(300)
-        sums = PairSums(labels, sampled=True)
-        scatters = PairSums(labels).scatters(np.eye(300)[PairSums(labels).rows])
-        np.testing.assert_allclose(sums.scatters(np.eye(300)[sums.rows]), scatters, atol=1e-9)
-        Z = rng.normal(size=(300, 3))[sums.rows]
-
-        def term(d2, similar):
-            factor = np.where(similar, 1.0, 3.0)
-            return factor * d2**2, 1.0, 2.0 * factor * d2
-
-        value, product = sums.laplacian(Z, function_of(term))
-        listed = sampled_pairs(sums)
-        scale = 200 * 199 / 2 / len(listed)
-        expected, W = 0.0, np.zeros((len(Z), len(Z)))
-        for i, j in listed:
-            same = y[sums.rows[i]] == y[sums.rows[j]]
-            d2, factor = np.sum((Z[i] - Z[j]) ** 2), 1.0 if same else 3.0
-            expected += scale * factor * d2**2
-            W[i, j] = W[j, i] = scale * 2.0 * factor * d2
-        position = {row: k for k, row in enumerate(sums.rows.tolist())}
-        for (i, j), similar in zip(labels.pairs.tolist(), labels.similar, strict=True):
-            i, j = position[i], position[j]  # noqa: PLW2901
-            d2, factor = np.sum((Z[i] - Z[j]) ** 2), 1.0 if similar else 3.0
-            expected += factor * d2**2
-            W[i, j] += 2.0 * factor * d2
-            W[j, i] += 2.0 * factor * d2
-        assert value == pytest.approx(expected, rel=1e-12)
-        np.testing.assert_allclose(
-            product, (np.diag(W.sum(axis=1)) - W) @ Z, atol=1e-9 * np.abs(product).max()
-        )
-
     @pytest.mark.parametrize(("n", "n_classes"), [(66, 2), (700, 40)])
     def test_a_sample_has_some_partners_of_each_class_for_each_row(self, n, n_classes):
         y = np.arange(n) % n_classes

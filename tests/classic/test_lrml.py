@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 
 from seraph import Marks
 from seraph.classic import LRML
-from seraph.classic._lrml import labeled_first
 from tests.helpers.blobs import every_pair
 
 MILD = {"similar_weight": 2.0, "dissimilar_weight": 0.2, "floor": 0.0}
@@ -87,14 +86,6 @@ def test_directions_without_points_have_the_euclidean_metric():
     whole = rotation @ wide @ rotation.T
     assert_allclose(whole[:4, :4], plain, atol=1e-9)
     assert_allclose(whole[4:], np.eye(60)[4:], atol=1e-9)
-
-
-@pytest.mark.parametrize(("n_labeled", "kept"), [(3, 3), (15, 8)])
-def test_labeled_rows_have_a_place_in_the_graph_first(rng, n_labeled, kept):
-    labeled = rng.permutation(np.arange(20) < n_labeled)
-    rows = labeled_first(labeled, 8)
-    assert len(set(rows.tolist())) == 8
-    assert labeled[rows].sum() == kept
 
 
 def test_few_points_are_all_neighbors_of_each_other():

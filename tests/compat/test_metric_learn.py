@@ -376,17 +376,6 @@ def test_singular_scatters_have_a_metric():
             assert np.abs(learner.transform(points12)).max() < 1e13
 
 
-def test_a_chunk_of_one_row_counts_as_a_row_without_scatter():
-    chunks = np.arange(60) // 2
-    alone = np.where(np.arange(60) < 6, 100 + np.arange(60), chunks)
-    gaps = X[6::2] - X[7::2]
-    scatter = gaps.T @ gaps / 2.0 / 60  # of 27 chunks of two rows, and 6 rows alone
-    matrix = metric_learn.RCA().fit(X, alone).get_mahalanobis_matrix()
-    assert_allclose(matrix, np.linalg.inv(scatter), rtol=1e-6)
-    with pytest.raises(ValueError, match="No number is in chunks twice"):
-        metric_learn.RCA().fit(X, np.arange(60))
-
-
 def test_lfda_scales_its_eigenvectors_as_asked():
     weighted, plain, unit = (
         fitted("LFDA", embedding_type=kind, n_components=2).components_
@@ -420,17 +409,6 @@ def test_triplets_and_quadruplets_are_ordered_by_distance(name, tuples):
     by_rows = fitted(name, by_rows=True)
     assert_array_equal(by_rows.predict(tuples), learner.predict(X[tuples]))
     assert cross_val_score(by_rows, tuples, cv=3).mean() > 0.7
-
-
-def test_weights_of_quadruplets_count():
-    weights = np.zeros(len(QUADRUPLETS))
-    weights[:5] = 2.0
-    learner = metric_learn.LSML().fit(X[QUADRUPLETS], weights=weights)
-    assert_allclose(learner.w_, weights / 10)
-    few = metric_learn.LSML().fit(X[QUADRUPLETS[:5]])
-    assert_allclose(learner.components_, few.components_, atol=0.02)
-    with pytest.raises(ValueError, match="weights must be 40 numbers"):
-        metric_learn.LSML().fit(X[QUADRUPLETS], weights=[1.0])
 
 
 def test_scml_takes_a_basis():

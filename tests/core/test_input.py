@@ -193,10 +193,3 @@ def test_two_points_are_enough(similar):
         learner = SERAPH().fit(X[:2], marks=Marks([[0, 1]], [similar], rows=2))
     assert any("pairs are" in str(w.message) for w in caught)
     assert (learner.pair_proba(X[None, :2])[0] > 0.5) == similar
-
-
-def test_a_metric_that_shrinks_to_nothing_is_zero_and_not_a_division_by_zero():
-    points = [[0, 1], [0, -1], [1, 0], [-1, 1], [0, 0], [0, 1], [-1, 0]]
-    with pytest.warns(match="rank 0"), pytest.warns(match="similar.*collapse"):
-        learner = SERAPH(eta=1e6).fit(points, [-1, 0, 0, -1, 0, -1, -1])
-    assert learner.components_.shape == (0, 2)

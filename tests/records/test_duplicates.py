@@ -144,16 +144,6 @@ def test_new_pairs_are_counted_and_judged_by_themselves(found):
     assert result.n_same[1] <= 80 <= result.n_same[2]
 
 
-def test_questions_are_of_both_kinds_where_every_record_is_there_twice():
-    """Two catalogs in one table: the nearest neighbor of every record is the same."""
-    table, person = people(100, 100)
-    finder = DuplicateFinder(random_state=0).fit(table)
-    pairs = finder.questions(50)
-    answers = same(person, pairs)
-    assert 10 <= answers.sum() <= 40
-    assert 5 <= same(person, finder.questions(50, pairs, answers)).sum() <= 45
-
-
 def test_questions_share_no_record_and_are_not_repeated(found):
     _, person, finder, pairs, _ = found
     assert len(np.unique(pairs)) == pairs.size

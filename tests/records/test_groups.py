@@ -35,11 +35,6 @@ def test_groups_keep_to_the_answers():
     assert groups[4] == groups[5]
 
 
-def test_groups_are_numbered_by_their_first_rows():
-    groups = groups_of([0.0, 9.0, 9.0, 0.0, 5.0, 7.0], [[1, 2], [0, 3]], 0.5)
-    assert groups.tolist() == [0, 1, 1, 0, -1, -1]
-
-
 def test_rows_that_hang_together_by_too_many_are_parted():
     chain = np.column_stack([np.arange(599), np.arange(1, 600)])
     places, none = np.r_[np.linspace(0.0, 0.2, 300), np.linspace(1.0, 1.2, 300)], Marks(rows=600)

@@ -5,13 +5,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from scipy import sparse
 from scipy.optimize import approx_fprime
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import roc_auc_score
 
-from seraph.records._candidates import neighbor_pairs, rarest_terms
-from seraph.records._columns import as_frame, distinct, numbers_of, texts_of
+from seraph.records._candidates import neighbor_pairs
+from seraph.records._columns import as_frame, distinct, texts_of
 from seraph.records._model import PairModel, Stack, _held_out, objective
 from seraph.records._questions import open_questions
 from seraph.records._similarities import RIVALS, WHOLE, Similarities
@@ -72,14 +71,6 @@ def test_numbers_are_compared_by_ratio_and_dates_by_days():
     assert features["price 0"].tolist() == pytest.approx([0.1, 100 / 110.5])
     assert features["born 0"][0] > 0.99 > features["born 0"][1]
     assert features["zip 1"].tolist() == [0.75, 0.5]  # edits: a code is text
-
-
-def test_text_of_numbers_is_read_as_in_a_table():
-    cells = {"de": ["12,5", "3,75"], "en": ["$1,000", "$12.50"], "kg": ["1.5 kg", "2 kg"]}
-    read = {
-        name: numbers_of(np.array(texts, dtype=object)).tolist() for name, texts in cells.items()
-    }
-    assert read == {"de": [12.5, 3.75], "en": [1000.0, 12.5], "kg": [1.5, 2.0]}
 
 
 @pytest.mark.parametrize("form", [pa.Table.from_pandas, pl.from_pandas, dict])
@@ -164,12 +155,6 @@ def test_neighbors_are_those_of_all_cosines(n_first):
     found = neighbor_pairs(V, np.arange(40), 4, n_first, at_once=50)
     assert set(map(tuple, found.tolist())) == plain_neighbors(V, 4, n_first)
     assert len(np.unique(found, axis=0)) == len(found)
-
-
-def test_the_terms_of_a_search_are_the_rarest_when_there_are_too_many():
-    V = sparse.csr_matrix(np.array([[1.0, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]]))
-    assert rarest_terms(V) is V
-    assert rarest_terms(V, products=2).toarray().tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 1]]
 
 
 # The model

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import platform
 import sys
@@ -39,7 +38,6 @@ def show_versions() -> None:
             ("executable", sys.executable),
             ("machine", platform.platform()),
             ("cores", str(os.cpu_count())),
-            ("CUDA driver", "found" if _has_cuda_driver() else "none"),
         ],
         "Packages": [
             ("seraph", __version__),
@@ -65,12 +63,3 @@ def _installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
-
-
-def _has_cuda_driver() -> bool:
-    """Return whether NVIDIA's driver is installed; importing torch to ask would take seconds."""
-    try:
-        ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
-    except OSError:
-        return False
-    return True
