@@ -142,8 +142,8 @@ def headline(results):
         f"- **MeanMetric against other learners**: {counts(None)} with the best rival. On tables, "
         f"pair AUC {span(compared('tables', 'auc', 'mean', 'itml'))} against ITML, which takes "
         f"{seconds[0]} and MeanMetric {seconds[1]}. On embeddings, {span(gmml)} against GMML; "
-        f"with {spell(setting)}, {means[first] / sum(means.values()):.0%} of that comes from one "
-        f"set of {len(means)}, {first}.\n"
+        f"with {spell(setting)}, {100 * means[first] / sum(means.values()):.0f} % of that comes "
+        f"from one set of {len(means)}, {first}.\n"
         f"- **SERAPH alone** may lose neighbors: 1-NN error {lost}. Where its entropy "
         f"matters (p < 0.05 before correction): {entropy}.\n"
     )
@@ -219,7 +219,7 @@ def losses(results, methods=(*OURS, *RIVALS)):
                     ).values()
                 ]
                 row.append(f"{np.sum(np.array(means) < -1e-9)}/{len(means)}" if means else "")
-            rows.append(row)
+            rows += [row] if any(row[1:]) else []
         header = [f"{MEASURES[measure]}, {what}" for what, measure in columns]
         text += table([kind, *header], rows) + "\n"
     return text
