@@ -2,9 +2,9 @@
 
 Each line has the seconds of a fit (the least of three, if it is short), whether SERAPH converged,
 and the AUC of the pairs of 2,000 new rows; of wine and the digits, of the rows without a label.
-Then come the cost of a pair, samples of several sizes, and one thread against all cores; with
-names (``python -m benchmarks.speed fits threads``), only those. ``--gpu`` fits tensors on a CUDA
-device instead, and ``--dask FOLDER`` ten million rows in a file there, which it removes again.
+Then come the cost of a pair, and one thread against all cores; with names (``python -m
+benchmarks.speed fits threads``), only those. ``--gpu`` fits tensors on a CUDA device instead, and
+``--dask FOLDER`` ten million rows in a file there, which it removes again.
 """
 
 import argparse
@@ -28,16 +28,23 @@ N_CLASSES, N_NEW = 10, 2000
 LEARNERS = {"SERAPH": SERAPH, "MeanMetric": MeanMetric, "PCA(10)": lambda: PCA(10)}
 
 
-def gaussian_classes(n, m, *, n_labels=0, n_marks=0, seed=0):
+def gaussian_classes(n, m, *, n_labels=0, n_marks=0, seed=0, decay=0.0):
     """Make rows of ten Gaussian classes in float32, with labels or marks, and 2,000 new rows.
 
     Class means are ``0.5 N(0, 1)``, smaller above 64 features, so that classes overlap as much.
-    The `seed` is that of the rows; the means do not depend on it.
+    The `seed` is that of the rows; the means do not depend on it. With a `decay`, as in most real
+    data, the noise is uneven: its k-th direction has a deviation of ``k**-decay``, times what
+    keeps the total variance. With none, the leading directions are those of the classes.
     """
     means = 0.5 * min(1.0, np.sqrt(64 / m)) * np.random.default_rng(0).normal(size=(N_CLASSES, m))
     rng = np.random.default_rng([1, seed])
     classes = rng.integers(N_CLASSES, size=n + N_NEW)
     X = rng.standard_normal(size=(n + N_NEW, m), dtype=np.float32)
+    if decay:
+        deviations = np.arange(1, m + 1) ** -decay
+        directions = np.linalg.qr(np.random.default_rng(2).normal(size=(m, m)))[0]
+        deviations *= np.sqrt(m / np.square(deviations).sum())
+        X = X @ (deviations[:, np.newaxis] * directions).astype(np.float32)
     X += means.astype(np.float32)[classes]
     if n_marks:
         pairs = rng.integers(n, size=(100 * n_marks, 2))
@@ -66,6 +73,9 @@ def problems():
         yield f"digits {n}", partly_labeled(X / 16.0, y, n)
     for n, m in ((1000, 384), (2000, 768)):
         yield f"{n:,} x {m}, 100 marks", gaussian_classes(n, m, n_marks=100)
+    for decay in (0.0, 0.5):
+        X = gaussian_classes(3000, 64, n_labels=100, decay=decay)
+        yield f"3,000 x 64, {'un' if decay else ''}even noise", X
     yield "1,000,000 x 64, 100 labels", gaussian_classes(1_000_000, 64, n_labels=100)
 
 
@@ -112,16 +122,6 @@ def pairs():
                 seconds, _ = timed(lambda: term.value_and_factor_gradient(P), repeat=7)
             cost = f"{1e9 * seconds / term.pairs.n_pairs:.1f} ns a pair"
             print(f"{n:,} x 64, {term.pairs.n_pairs:,.0f} pairs, n_jobs={n_jobs}: {cost}")
-
-
-def samples():
-    """Time samples of several sizes, and judge them: how many rows and partners are worth it."""
-    for n, m, n_labels in ((1500, 64, 100), (3000, 64, 100), (3000, 384, 20)):
-        X, labels, X_new, y_new = gaussian_classes(n, m, n_labels=n_labels)
-        for choice in ("all", 8, 16, 64):
-            seconds, fitted = timed(lambda: SERAPH(unlabeled_pairs=choice).fit(X, **labels))
-            problem = f"{n:,} x {m}, {n_labels} labels"
-            report(problem, f"partners {choice}", seconds, fitted, X_new, y_new)
 
 
 def threads():
@@ -186,7 +186,7 @@ def out_of_core(folder, n=10_000_000, m=64, at_once=100_000):
 
 
 def main():
-    parts = {"fits": fits, "pairs": pairs, "samples": samples, "threads": threads}
+    parts = {"fits": fits, "pairs": pairs, "threads": threads}
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("parts", nargs="*", help=f"{', '.join(parts)}; all by default")
     parser.add_argument("--gpu", action="store_true", help="tensors on a CUDA device")

@@ -99,7 +99,10 @@ def count_sure(results, keys):
 
 
 def headline(results):
-    """Return three sentences: against not learning, against learners, and of SERAPH alone."""
+    """Return three sentences: against not learning, against learners, and of SERAPH alone.
+
+    Nothing from a log that lacks their sets or methods.
+    """
 
     def compared(kind, measure, *pair):
         places = [place for place in results.places if place[1] == kind]
@@ -121,8 +124,11 @@ def headline(results):
         return f"surely ahead in {ahead} and surely behind in {behind} of {len(keys)} comparisons"
 
     kinds = list(dict.fromkeys(kind for _, kind in results.places))
-    seconds = [f"{results.seconds['tables', name]:.2f} s" for name in ("itml", "mean")]
+    itml = compared("tables", "auc", "mean", "itml")
     gmml = compared("embeddings", "auc", "mean", "gmml")
+    if not (itml and gmml and compared("tables", "auc", "seraph", "euclidean")):
+        return ""
+    seconds = [f"{results.seconds['tables', name]:.2f} s" for name in ("itml", "mean")]
     (setting, kind), _ = max(gmml.items(), key=lambda item: item[1]["mean"])
     gains = results.gains(setting, kind, "mean", "gmml", "auc")
     means = {name: values.mean() for name, values in gains.items()}
@@ -140,7 +146,7 @@ def headline(results):
     return (
         f"- **MeanMetric against not learning**: pair AUC {plain}; {counts('euclidean')}.\n"
         f"- **MeanMetric against other learners**: {counts(None)} with the best rival. On tables, "
-        f"pair AUC {span(compared('tables', 'auc', 'mean', 'itml'))} against ITML, which takes "
+        f"pair AUC {span(itml)} against ITML, which takes "
         f"{seconds[0]} and MeanMetric {seconds[1]}. On embeddings, {span(gmml)} against GMML; "
         f"with {spell(setting)}, {100 * means[first] / sum(means.values()):.0f} % of that comes "
         f"from one set of {len(means)}, {first}.\n"
@@ -368,8 +374,8 @@ def write_report(log, docs):
     """Write ``results/evidence.md``, the pictures, and the blocks of ``evidence.md``."""
     stamp, rows = read_log(log)
     results = Results(rows)
-    if not results.values:
-        raise SystemExit(f"{log} has no results yet: python -m benchmarks.evidence run.")
+    if not results.cases:
+        raise SystemExit(f"{log} has no results in a setting of the page; its gains: curves.")
     looks = LOOKS.read_text(encoding="utf-8")
     judged = f'"{stamp}"' in looks  # though the sets may be for choosing since
     group = "sets for judging" if judged else "sets for choosing (these figures judge nothing)"
@@ -397,7 +403,6 @@ def write_report(log, docs):
     summary = f"{short_table(results)}\n*{samplings} samplings; {stamp}.*\n"
     blocks = {
         "about": about,
-        "headline": f"{headline(results)}\n*{stamp}.*\n",
         "summary": summary,
         "readme": f"Gains in points on {len(results.sets)} {group}, with 95 % intervals, and how "
         "many sets get worse; bold: sure after correction. [Where it loses]"
@@ -405,6 +410,8 @@ def write_report(log, docs):
         "losses": f"{losses(results, SHOWN)}*{stamp}.*\n",
         "classes": f"{classes_table(results)}\n*{stamp}.*\n",
     }
+    if first := headline(results):
+        blocks["headline"] = f"{first}\n*{stamp}.*\n"
     if new := new_classes_table(results):
         blocks["new"] = f"{new}\n*{len(results.sets)} {group}; {samplings} samplings; {stamp}.*\n"
     for measure, title in MEASURES.items():
