@@ -28,7 +28,6 @@ from ._run import LOOKS, read_log
 from ._tasks import JUDGED, NEW_CLASSES, SEEN
 
 ALONE = [name for name in RIVALS if "+" not in name]
-SHOWN = ("mean", "seraph", *ALONE)  # of the losses
 # Rows of a picture: the methods that MeanMetric is compared with.
 DRAWN = {"euclidean": "not learning"} | {
     name: METHODS[name].title.replace("LabelSpreading, then", "spread,").partition(", C")[0]
@@ -188,9 +187,9 @@ def all_comparisons(results, stamp):
     return text
 
 
-def tally(results, rivals=RIVALS):
+def tally(results):
     """Return in how many cases a comparison is surely ahead or behind, and its range of means."""
-    others = (*rivals, *CLASSIFIERS)  # as similarities, with labels
+    others = (*RIVALS, *CLASSIFIERS)  # as similarities, with labels
     pairs = {f"MeanMetric - {METHODS[other].title}": ("mean", other) for other in others} | PAIRED
     rows = []
     for title, pair in pairs.items():
@@ -202,7 +201,7 @@ def tally(results, rivals=RIVALS):
     return table(["", "surely ahead (before correction)", "surely behind", "of", "means"], rows)
 
 
-def losses(results, methods=(*OURS, *RIVALS)):
+def losses(results):
     """Return how many cases get worse than without learning, a table for each kind of set.
 
     A case is a set with 20 or with 100 labels, or a set with 100 pairs.
@@ -213,7 +212,7 @@ def losses(results, methods=(*OURS, *RIVALS)):
         whats = dict.fromkeys(setting.partition("-")[0] for setting in settings)
         columns = [(what, measure) for what in whats for measure in MEASURES]
         rows = []
-        for method in methods:
+        for method in (*OURS, *RIVALS):
             row = [METHODS[method].title]
             for what, measure in columns:
                 means = [
@@ -407,7 +406,6 @@ def write_report(log, docs):
         "readme": f"Gains in points on {len(results.sets)} {group}, with 95 % intervals, and how "
         "many sets get worse; bold: sure after correction. [Where it loses]"
         f"(https://seraph-learn.readthedocs.io/en/latest/evidence.html)\n\n{summary}",
-        "losses": f"{losses(results, SHOWN)}*{stamp}.*\n",
         "classes": f"{classes_table(results)}\n*{stamp}.*\n",
     }
     if first := headline(results):
