@@ -352,9 +352,11 @@ def test_every_table_of_figures_says_which_tree_made_it(page):
 
 
 def test_no_stamp_on_a_page_is_older_than_a_default():
+    now = _stamp.hash_defaults()
     for page in PAGES:
         for defaults in STAMP.findall(page.read_text()):
-            assert defaults in ("", _stamp.hash_defaults()), f"{page.name}: run its figures again"
+            valid = defaults in ("", now, *_stamp.SAME.get(now, ()))
+            assert valid, f"{page.name}: run its figures again"
 
 
 def test_a_stamp_changes_with_a_default(monkeypatch):
