@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import pandas as pd
 import pytest
 from sklearn.pipeline import Pipeline
@@ -16,7 +17,7 @@ from seraph import SERAPH, MeanMetric, MetricClassifier, load, save
 from seraph.classic import Euclidean
 from tests.helpers.command import ok, refusal
 from tests.helpers.quick import few
-from tests.helpers.wines import FEATURES, FIT
+from tests.helpers.wines import FEATURES, FIT, wine_frame
 
 # fit
 
@@ -76,11 +77,40 @@ def test_labels_and_pairs_are_merged(folder):
     assert 0 < more - without.n_dissimilar_ <= 6
 
 
-def test_pairs_alone_will_do(folder):
-    out = ok("fit", "new.csv", "--pairs", "pairs.csv", "--id", "name", "--drop", "remarks").out
-    assert "similar" in out
+def test_pairs_alone_will_do_and_decide_about_others(folder):
+    frame = pd.read_csv("new.csv")
+    truth = wine_frame()["truth"].to_numpy()
+    i, j = np.random.default_rng(0).integers(60, size=(2, 80))
+    asked = pd.DataFrame({"i": i, "j": j, "similar": (truth[i] == truth[j]).astype(int)})
+    asked = asked[asked["i"] != asked["j"]]
+    asked.to_csv("asked.csv", index=False)
+    fit = ["fit", "new.csv", "--pairs", "asked.csv", "--id", "name", "--drop", "remarks"]
+    out = ok(*fit, "-o", "p.skops").out
     assert "labeled rows" not in out
-    assert "of 6 held-out pairs wrong" in out
+    assert re.search(r"forest\W+\d+ % of each decision: AUC on held-out pairs \d\.\d+, of", out)
+    ids = frame["name"].to_numpy()
+    named = pd.DataFrame({"id_i": ids[asked["i"]], "id_j": ids[asked["j"]]})
+    named.to_csv("open.csv", index=False)
+    said = ok("predict", "p.skops", "new.csv", "--pairs", "open.csv", "-o", "decided.csv").out
+    decided = pd.read_csv("decided.csv")
+    assert f"{len(asked)} pairs, {decided['similar'].sum()} of them similar." in said
+    model = load("p.skops")
+    points, pairs = model[0].transform(frame), asked[["i", "j"]].to_numpy()
+    assert model.decider_.forest_share_ > 0.0
+    np.testing.assert_array_equal(
+        decided["similar"] > 0, model.decider_.predict(pairs, points) > 0
+    )
+    shares = model.decider_.predict_proba(pairs, points)[:, 1]
+    np.testing.assert_allclose(decided["probability"], shares, atol=1e-4)
+    ok("export", "p.skops", "-o", "p.onnx", "--data", "new.csv")
+    session = onnxruntime.InferenceSession("p.onnx")
+    fed = {name: frame[[name]].to_numpy(np.float64) for name in FEATURES}
+    _, graphs, Z = session.run(None, fed | {"pairs": pairs})
+    np.testing.assert_allclose(graphs[:, 1], shares, atol=1e-6)
+    np.testing.assert_allclose(Z, model.transform(frame), atol=1e-6)
+    assert "fit a model with --pairs" in refusal(
+        "predict", "model.skops", "new.csv", "--pairs", "open.csv"
+    )
 
 
 def test_rank_and_iterations_can_be_capped_and_an_early_stop_is_noted_in_one_line(folder):

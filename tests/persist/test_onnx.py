@@ -137,10 +137,11 @@ def test_the_graph_of_a_pair_classifier_takes_rows_and_pairs_of_them(by, dtype, 
     onnx.checker.check_model(graph, full_check=True)
     pairs = np.column_stack(np.triu_indices(len(X)))[::7]
     pairs = np.vstack([pairs, [[3, 7], [5, 5]]])
-    labels, shares = opened(graph).run(None, {"X": X.astype(dtype), "pairs": pairs})
+    labels, shares, Z = opened(graph).run(None, {"X": X.astype(dtype), "pairs": pairs})
     assert shares.dtype == dtype
     np.testing.assert_allclose(shares, model.predict_proba(pairs, X), atol=1e-5)
     np.testing.assert_array_equal(labels, model.predict(pairs, X))
+    np.testing.assert_allclose(Z, model.estimator_.transform(X), atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +217,7 @@ def test_text_and_missing_values_go_through_a_column_transformer(wine):
     marks = Marks([[0, 2]], [1], rows=table)
     classifier = PairClassifier(inside.estimator, cv=2).fit(table, y_partial, marks=marks)
     graph = to_onnx(classifier, table, dtype="float64")
-    labels, shares = run_on_columns(graph, table, np.float64, pairs=pairs)
+    _, shares, _ = run_on_columns(graph, table, np.float64, pairs=pairs)
     np.testing.assert_allclose(shares, classifier.predict_proba(pairs, table), atol=1e-6)
 
 

@@ -51,7 +51,7 @@ def to_onnx(
 
     The graph of a `PairClassifier` has one more input, "pairs" of shape (n_pairs, 2), the numbers
     of rows (int64). It returns "label" and "probabilities" of these pairs, as ``predict`` and
-    ``predict_proba`` do.
+    ``predict_proba`` do, and the "coordinates" of the rows.
 
     Before it is returned, the graph is run on every row of `X`, and on some of them with missing
     numbers. It is refused if an answer differs from the model's; of pairs, the coordinates of

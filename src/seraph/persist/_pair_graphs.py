@@ -73,6 +73,7 @@ def add_pairs(graph: Any, model: Any) -> None:
     by_classes = isinstance(model.estimator_, MetricClassifier)
     rows = names[1] if by_classes else names[-1]
     width = proto.output[names.index(rows)].type.tensor_type.shape.dim[1].dim_value
+    last = proto.output[-1].type.tensor_type.shape.dim[1].dim_value
     del proto.output[:]
     for name in names:
         rename(proto, name, f"{name} of rows")
@@ -81,13 +82,16 @@ def add_pairs(graph: Any, model: Any) -> None:
     ends = [op("Gather", "pairs", np.array(k), axis=1) for k in (0, 1)]
     both = [op("Gather", rows, end, axis=0) for end in ends]
     rank = width - (len(model.forest_["center"]) if model.forest_ else 0)
+    size = last if by_classes else rank
     A, B = (op("Gather", side, np.arange(rank), axis=1) for side in both)
     ones, away = np.ones((rank, 1)), op("Sub", A, B)
     if by_classes:
+        op("Identity", f"{names[2]} of rows", output="coordinates")
         d = op("Sub", np.array([1.0]), op("MatMul", op("Mul", A, B), ones))
         same = op("Equal", op("MatMul", op("Abs", away), ones), np.array([0.0]))
         d = op("Where", same, np.array([0.0]), op("Max", d, np.array([0.0])))
     else:
+        op("Gather", rows, np.arange(rank), axis=1, output="coordinates")
         d = op("Sqrt", op("MatMul", op("Mul", away, away), ones))
         same = op("Equal", d, np.array([0.0]))
     v = d
@@ -108,6 +112,7 @@ def add_pairs(graph: Any, model: Any) -> None:
     proto.input.append(value("pairs", integers, ["n_pairs", 2]))
     proto.output.append(value("label", integers, ["n_pairs"]))
     proto.output.append(value("probabilities", numbers, ["n_pairs", 2]))
+    proto.output.append(value("coordinates", numbers, ["n_rows", size]))
     if not any(entry.domain == "ai.onnx.ml" for entry in graph.opset_import):
         graph.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
 

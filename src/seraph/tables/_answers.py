@@ -49,6 +49,17 @@ def answered_pairs(
     return pairs, np.array([*answers.said.values()], dtype=bool)
 
 
+def asked_pairs(
+    table: InputTable, path: Path, id_column: str | None
+) -> tuple[NamedColumns, IntArray]:
+    """Return a table of pairs to decide about, and the row numbers of each of them."""
+    names = read_table(path).names or ()
+    ends = [f"id_{end}" if f"id_{end}" in names and id_column else end for end in "ij"]
+    asked = _Answers(path, ends[0], lambda _: True)
+    by_id = id_column if asked.go_by_id(table, id_column) else None
+    return asked.file, np.column_stack([asked.rows(end, table, by_id) for end in ends])
+
+
 def answered_classes(table: InputTable, path: Path, id_column: str | None) -> Array:
     """Return the class of each row of a table by ``seraph ask --classes``, None where unknown.
 

@@ -294,7 +294,7 @@ def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int, forest: bool
     mostly = bool(2 * np.sum(marks.similar) >= len(marks.similar))
     ours = PairClassifier(learner, cv=_INNER_FOLDS, forest=forest)
     methods = [ours, PairClassifier(Euclidean(), cv=_INNER_FOLDS, forest=False)]
-    wrong, shares = [], []
+    wrong = []
     for train, test in _split(None, marks, _PAIR_FOLDS, seed):
         rows, held = _learn_from(train, np.full(len(marks), -1), marks, seed), marks[test]
         try:
@@ -304,11 +304,10 @@ def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int, forest: bool
         said = [model.predict(held.pairs, X[test]) == 1 for model in fitted]
         said.append(np.full(len(held.pairs), mostly))
         wrong.append([answers != held.similar for answers in said])
-        shares.append(fitted[0].forest_share_)
     if not wrong:
         return None
     guess = "similar" if mostly else "dissimilar"
-    name = type(learner).__name__ + (" and a forest" if any(shares) else "")
+    name = classify(learner, forest=bool(fitted[0].forest_share_))[0]
     names = [name, "Euclidean", f"always guessing {guess!r}"]
     scores = [Score(*both) for both in zip(names, np.hstack(wrong), strict=True)]
-    return Check(scores, "pairs", len(wrong), forest_share=float(np.mean(shares)))
+    return Check(scores, "pairs", len(wrong))

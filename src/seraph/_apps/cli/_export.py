@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,6 @@ from ._console import command, result, say
 _KINDS = (".npy", ".safetensors", ".onnx")
 
 if TYPE_CHECKING:
-    from ... import MetricClassifier
     from ...tables._table import InputTable
     from ._models import SavedModel
 
@@ -46,9 +45,9 @@ def export(
     The Euclidean distance between x W and z W is the learned distance between x and z; what
     fills in missing numbers is not in W. A graph takes the columns by their names: numbers (NaN
     if missing), text ("" if missing), dates as days since 1970. If --data has the labels of the
-    model, it returns classes and probabilities, as seraph predict does, and the coordinates. It
-    is compared with the model on every row of --data, and not written if they differ. A model
-    with categories has no W.
+    model, it returns classes and probabilities, as seraph predict does, and the coordinates; after
+    a fit with pairs, probabilities of "pairs" of row numbers. It is compared with the model on
+    every row of --data, and not written if they differ. A model with categories has no W.
 
     Example: seraph export model.skops -o W.npy
 
@@ -76,22 +75,25 @@ def export(
     fitted = SavedModel.read(model)
     table = fitted.read_table(data) if data else None
     points = None if table is None else fitted.frame(table)
-    classifier = _classifier(fitted, table) if is_graph and table is not None else None
-    if classifier is None:
+    rule = _rule(fitted, table) if is_graph and table is not None else None
+    if rule is None:
         write(fitted.estimator, output, n_components=components, X=points)
     else:
-        graph = to_onnx(classifier, points, dtype="float64")  # as predict reads them
-        sharpen(graph, fitted.sharpness or 1.0)
+        graph = to_onnx(rule, points, dtype="float64")  # as predict reads them
+        if hasattr(rule, "points_"):  # a classifier
+            sharpen(graph, fitted.sharpness or 1.0)
         write_whole(output, graph.SerializeToString())
     names = fitted.feature_names
     n_features = int(fitted.estimator.n_features_in_) if names is None else len(names)
     width = components or len(fitted.learner.get_feature_names_out())
     result(output=str(output), n_features=n_features, n_components=width)
     say(f"{output}: from {n_features} features to {width} numbers")
-    if classifier is not None:
-        classes = classifier.classes_.tolist()
+    if rule is not None:
+        classes = rule.classes_.tolist()
         result(classes=classes)
-        say(f"and to the probabilities of {len(classes)} classes: {', '.join(map(repr, classes))}")
+        named = ", ".join(map(repr, classes))
+        of = f"of {len(classes)} classes: {named}" if hasattr(rule, "points_") else "of pairs"
+        say(f"and to the probabilities {of}")
     elif is_graph and fitted.learned_from.get("label"):
         say("without classes: for these, give --data with labels.")
     first = fitted.steps[0][1]
@@ -102,14 +104,9 @@ def export(
         say("Scale vectors to unit length before you multiply them with W.")
 
 
-def _classifier(fitted: SavedModel, table: InputTable) -> MetricClassifier | None:
-    """Return the classifier of `seraph predict`, by the labels of a table; None without any."""
+def _rule(fitted: SavedModel, table: InputTable) -> Any:
+    """Return what decides, by the labels of a table or by the pairs of the fit; None without."""
     labels = fitted.rows(table).labels
-    if labels is None or len({*labels} - {None}) < 2:
-        return None
-    classifier = fitted.classifier(fitted.points(table), labels)
-    classifier.estimator_ = fitted.estimator  # the graph takes the columns of the table
-    classifier.n_features_in_ = fitted.estimator.n_features_in_
-    if hasattr(fitted.estimator, "feature_names_in_"):
-        classifier.feature_names_in_ = fitted.estimator.feature_names_in_
-    return classifier
+    if labels is not None and len({*labels} - {None}) > 1:
+        return fitted.whole(fitted.classifier(fitted.points(table), labels))
+    return None if fitted.decider is None else fitted.whole(fitted.decider)

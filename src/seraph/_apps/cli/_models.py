@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 # Attribute in which `seraph fit` keeps facts about the table for the other commands.
 LEARNED_FROM = "learned_from_"
+# And the one in which it keeps what decides about pairs.
+DECIDER = "decider_"
 
 
 class Rows(NamedTuple):
@@ -163,6 +166,19 @@ class SavedModel:
         import numpy as np
 
         return np.asarray(self.learner.transform(self.points(table, without)))
+
+    @property
+    def decider(self) -> Any:
+        """The `PairClassifier` of a fit with pairs, for what the learner takes; or None."""
+        return getattr(self.estimator, DECIDER, None)
+
+    def whole(self, rule: Any) -> Any:
+        """Return a classifier, of rows as the learner takes them, as one of rows of a table."""
+        rule = copy(rule)
+        rule.estimator_, rule.n_features_in_ = self.estimator, self.estimator.n_features_in_
+        if hasattr(self.estimator, "feature_names_in_"):
+            rule.feature_names_in_ = self.estimator.feature_names_in_
+        return rule
 
     def classifier(self, points: Any, labels: Array) -> Any:
         """Return the classifier of `seraph predict`, for rows as the learner takes them."""

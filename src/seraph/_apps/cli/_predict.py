@@ -36,6 +36,13 @@ class PredictRequest(ReadRequest):
             "learned from, for example."
         ),
     ] = None
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            help="Decide about these pairs of rows instead, by a model of pairs: columns i and j "
+            "(row numbers, from 0), or id_i and id_j."
+        ),
+    ] = None
     output: options.TableOutput = None
 
 
@@ -54,6 +61,8 @@ def predict(request: PredictRequest) -> None:
     Example: seraph predict model.skops data.csv -o filled.csv
 
     Example: seraph predict model.skops new.csv --reference data.csv -o filled.csv
+
+    Example: seraph predict model.skops data.csv --pairs pairs.csv -o decided.csv
     """
     from ...tables._write import check_tables_out
     from ._models import SavedModel
@@ -64,6 +73,8 @@ def predict(request: PredictRequest) -> None:
     label, id_column = request.label, request.id_column
     asked = [label if reference is None else None, id_column]
     table = source = fitted.read_table(request.data, label, asked=asked, **request.how)
+    if request.pairs is not None:
+        return _decide(fitted, table, request)
     if reference is not None:
         source = fitted.read_table(reference, label, **request.how)
     elsewhere = request.labels is not None and label not in (source.names or ())
@@ -85,6 +96,30 @@ def predict(request: PredictRequest) -> None:
         say(f"{output}: {table.n_rows} rows, {int((~filled['given']).sum())} of them filled in.")
     else:
         say("To get all rows, name a file with -o, or - to print them.")
+
+
+def _decide(fitted: SavedModel, table: InputTable, request: PredictRequest) -> None:
+    """Write a table of pairs with whether they are similar, and how probable that is."""
+    from ...tables._answers import asked_pairs
+
+    if fitted.decider is None:
+        raise ValueError(
+            f"{request.model} was not learned from enough marked pairs, so it cannot decide about "
+            "pairs: fit a model with --pairs, of more pairs of both kinds."
+        )
+    id_column = request.id_column or fitted.learned_from.get("id")
+    asked, pairs = asked_pairs(table, request.pairs, id_column)
+    points = fitted.points(table, {id_column} & {*(table.names or ())})
+    alike = fitted.decider.predict(pairs, points) > 0
+    columns: dict[str, Any] = {name: asked.cells(name) for name in asked.names}
+    columns[free_name("similar", columns)] = alike.astype(int).tolist()
+    chances = fitted.decider.predict_proba(pairs, points)[:, 1].round(4)
+    columns[free_name("probability", columns)] = chances.tolist()
+    if request.output is not None:
+        put_table(request.output, columns, like=asked.written)
+    say(_verdict(fitted))
+    result(n_pairs=len(pairs), n_similar=int(alike.sum()))
+    say(f"{len(pairs)} pairs, {int(alike.sum())} of them similar.")
 
 
 def _classified(fitted: SavedModel, to_fill: Rows, known: Rows) -> Any:

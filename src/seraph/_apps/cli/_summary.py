@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from ... import MeanMetric, __version__
+from ... import Marks, MeanMetric, PairClassifier, __version__
 from ...tables._columns import REASONS
 from ...tables._messages import and_more, quoted
 from ._check import check_labels, check_pairs
 from ._console import say, show, show_facts, working
 from ._examples import Examples, about_ids, prepare
-from ._models import LEARNED_FROM, SavedModel
+from ._models import DECIDER, LEARNED_FROM, SavedModel
 
 if TYPE_CHECKING:
     from ..._utils._typing import FloatArray
@@ -72,7 +72,11 @@ def learn_model(
         started = time.perf_counter()
         # Codes, since a class may be called -1.
         codes, marks = None if examples.labels is None else examples.codes, examples.marks
-        learner.fit(scaled, codes, marks=marks)
+        decider = None
+        if codes is None:
+            learner, decider = _decider(learner, scaled, marks, forest=not request.no_forest)
+        else:
+            learner.fit(scaled, codes, marks=marks)
         seconds = time.perf_counter() - started
         if len(learner.components_) == 0:
             raise ValueError(
@@ -104,10 +108,21 @@ def learn_model(
         "unlabeled": list(examples.unlabeled),
         "id": request.id_column,
         "forest": not request.no_forest,
+        "pairs": getattr(decider, "report_", None),
         "encoding": None if encoding.startswith("utf") else encoding,
     }
     setattr(fitted, LEARNED_FROM, learned_from)
+    setattr(fitted, DECIDER, decider)
     return SavedModel(table.path, fitted, learned_from), scaled
+
+
+def _decider(learner: Any, points: FloatArray, marks: Marks, *, forest: bool) -> tuple[Any, Any]:
+    """Learn from pairs: return the learner, and what decides about pairs, if these are enough."""
+    try:
+        decider = PairClassifier(learner, forest=forest).fit(points, marks=marks)
+    except ValueError:  # too few pairs to hold any out, or another reason, which fit will give
+        return learner.fit(points, marks=marks), None
+    return decider.estimator_, decider
 
 
 def _names(fitted: Any) -> list[str]:
@@ -269,10 +284,13 @@ def facts(learner: Any, noted: Mapping[str, Any]) -> list[list[str]]:
     shares = ", ".join(f"{100 * w:.0f} % {name}" for name, w in values.get("members", {}).items())
     rows.append(["learner", type(learner).__name__ + (f": {shares}" if shares else "")])
     check = noted.get("check") or {}
-    if share := check.get("forest_share"):
-        weighed = {"labels": "less, the more features", "pairs": "as the held-out pairs weigh it"}
-        why = f"{weighed[check['held_out']]}; --no-forest leaves it out"
-        rows.append(["forest", f"{100 * share:.0f} % of each decision: {why}"])
+    pairs = noted.get("pairs") or {}
+    if share := pairs.get("forest_share") or check.get("forest_share"):
+        why = "less, the more features there are"
+        if pairs:
+            aucs = (pairs[f"auc_of_{part}"] for part in ("forest", "distance"))
+            why = "AUC on held-out pairs {:.2f}, of the distance {:.2f}".format(*aucs)
+        rows.append(["forest", f"{100 * share:.0f} % of each decision: {why} (--no-forest)"])
     if "n_similar" in values:
         rest = f", {values['n_unlabeled']:,} unlabeled" if "n_unlabeled" in values else ""
         pairs = f"{values['n_similar']:,} similar, {values['n_dissimilar']:,} dissimilar{rest}"
