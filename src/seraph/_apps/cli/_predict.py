@@ -74,7 +74,7 @@ def predict(request: PredictRequest) -> None:
     asked = [label if reference is None else None, id_column]
     table = source = fitted.read_table(request.data, label, asked=asked, **request.how)
     if request.pairs is not None:
-        return _decide(fitted, table, request)
+        return _decide(fitted, table, request, request.pairs)
     if reference is not None:
         source = fitted.read_table(reference, label, **request.how)
     elsewhere = request.labels is not None and label not in (source.names or ())
@@ -98,7 +98,9 @@ def predict(request: PredictRequest) -> None:
         say("To get all rows, name a file with -o, or - to print them.")
 
 
-def _decide(fitted: SavedModel, table: InputTable, request: PredictRequest) -> None:
+def _decide(
+    fitted: SavedModel, table: InputTable, request: PredictRequest, path: Path
+) -> None:
     """Write a table of pairs with whether they are similar, and how probable that is."""
     from ...tables._answers import asked_pairs
 
@@ -108,7 +110,7 @@ def _decide(fitted: SavedModel, table: InputTable, request: PredictRequest) -> N
             "pairs: fit a model with --pairs, of more pairs of both kinds."
         )
     id_column = request.id_column or fitted.learned_from.get("id")
-    asked, pairs = asked_pairs(table, request.pairs, id_column)
+    asked, pairs = asked_pairs(table, path, id_column)
     points = fitted.points(table, {id_column} & {*(table.names or ())})
     alike = fitted.decider.predict(pairs, points) > 0
     columns: dict[str, Any] = {name: asked.cells(name) for name in asked.names}
