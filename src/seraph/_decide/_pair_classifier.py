@@ -51,8 +51,8 @@ from ._threshold import (
     warn_of_no_decision,
 )
 
-# Trees of the forest, and of those beside the metrics of the folds.
-_TREES, _FOLD_TREES = 100, 25
+# Trees of a forest beside the metric of a fold.
+_FOLD_TREES = 25
 
 
 class PairClassifier(MetaEstimatorMixin, BaseEstimator):
@@ -154,6 +154,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
     True
     """
 
+    _n_trees: ClassVar = 100  # fewer where only errors are counted
     # With metadata routing, marks come here without being asked for.
     __metadata_request__fit: ClassVar = {"marks": True}
     # A pipeline passes its score a sample_weight of None, and wants it known.
@@ -206,7 +207,7 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
         with as_numbers("X"):
             refit = partial(_refit, blank)
             held = measure_held_out(model, X, labels, self.cv, refit, n_trees=n_trees)
-        forest = grow_on(model, X, labels, _TREES) if n_trees else None
+        forest = grow_on(model, X, labels, self._n_trees) if n_trees else None
         n_features = len(forest["center"]) if forest else 0
         aim = Aim(self.strategy, self.target, self.base_rate, n_features)
         decision = Decision.choose(held, aim)

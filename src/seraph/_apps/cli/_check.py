@@ -220,10 +220,13 @@ def guess_labels(codes: IntArray, folds: Folds, names: Sequence[str]) -> Score:
     return Score(f"always guessing {names[guess]!r}", codes[held] != guess)
 
 
+# With fewer trees, since trees take more time than the metric.
 class _Quick(MetricClassifier):
-    """A classifier with fewer trees, since trees take more time than the metric."""
+    _n_trees = 25
 
-    _n_trees = 50
+
+class _QuickPairs(PairClassifier):
+    _n_trees = 25
 
 
 def classify(learner: Any, *, forest: bool) -> tuple[str, MetricClassifier]:
@@ -292,7 +295,7 @@ def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int, forest: bool
     None if the pairs are too few to learn and to judge a threshold by.
     """
     mostly = bool(2 * np.sum(marks.similar) >= len(marks.similar))
-    ours = PairClassifier(learner, cv=_INNER_FOLDS, forest=forest)
+    ours = _QuickPairs(learner, cv=_INNER_FOLDS, forest=forest)
     methods = [ours, PairClassifier(Euclidean(), cv=_INNER_FOLDS, forest=False)]
     wrong = []
     for train, test in _split(None, marks, _PAIR_FOLDS, seed):

@@ -28,15 +28,11 @@ def export(
             help="Write here: .npy or .safetensors (a matrix), or .onnx (a graph).",
         ),
     ],
-    components: Annotated[
-        int | None, typer.Option(min=1, help="Keep only this many directions; needs --data.")
-    ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
             metavar="DATA",
-            help="Table on whose rows a graph is compared with the model, and that decides which "
-            "directions are kept.",
+            help="Table on whose rows a graph is compared with the model.",
         ),
     ] = None,
 ) -> None:
@@ -67,17 +63,12 @@ def export(
             "A graph needs --data, the table that the model was fitted on or one like it: before "
             "it is written, it is compared with the model on every row."
         )
-    if components is not None and (is_graph or not data):
-        raise ValueError(
-            "--components cuts a matrix (.npy, .safetensors), and needs --data: its rows decide "
-            "which directions are kept."
-        )
     fitted = SavedModel.read(model)
     table = fitted.read_table(data) if data else None
     points = None if table is None else fitted.frame(table)
     rule = _rule(fitted, table) if is_graph and table is not None else None
     if rule is None:
-        write(fitted.estimator, output, n_components=components, X=points)
+        write(fitted.estimator, output, X=points)
     else:
         graph = to_onnx(rule, points, dtype="float64")  # as predict reads them
         if hasattr(rule, "points_"):  # a classifier
@@ -85,7 +76,7 @@ def export(
         write_whole(output, graph.SerializeToString())
     names = fitted.feature_names
     n_features = int(fitted.estimator.n_features_in_) if names is None else len(names)
-    width = components or len(fitted.learner.get_feature_names_out())
+    width = len(fitted.learner.get_feature_names_out())
     result(output=str(output), n_features=n_features, n_components=width)
     say(f"{output}: from {n_features} features to {width} numbers")
     if rule is not None:
