@@ -98,9 +98,7 @@ def predict(request: PredictRequest) -> None:
         say("To get all rows, name a file with -o, or - to print them.")
 
 
-def _decide(
-    fitted: SavedModel, table: InputTable, request: PredictRequest, path: Path
-) -> None:
+def _decide(fitted: SavedModel, table: InputTable, request: PredictRequest, path: Path) -> None:
     """Write a table of pairs with whether they are similar, and how probable that is."""
     from ...tables._answers import asked_pairs
 
