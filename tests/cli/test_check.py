@@ -134,15 +134,11 @@ def test_the_verdict_says_the_errors_and_what_a_paired_test_shows(wrong, said):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shift", [0.0, 1.0, 2.0])
-@pytest.mark.parametrize("n_classes", [2, 6])
-def test_probabilities_are_as_high_as_the_share_that_is_right(
-    n_classes, shift, tmp_path, monkeypatch
-):
+def test_probabilities_are_as_high_as_the_share_that_is_right(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(1)
-    kind = np.arange(400) % n_classes
-    X = rng.normal(size=(400, 6)) + shift * rng.normal(size=(n_classes, 6))[kind]
+    kind = np.arange(400) % 6
+    X = rng.normal(size=(400, 6)) + rng.normal(size=(6, 6))[kind]
     frame = pd.DataFrame(X, columns=list("abcdef"))
     frame["kind"] = np.where(np.arange(400) < 60, [f"k{k}" for k in kind], "")
     frame.to_csv("t.csv", index=False)

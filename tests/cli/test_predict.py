@@ -67,14 +67,6 @@ def test_every_row_without_a_label_gets_a_class_a_probability_and_a_reason(folde
     assert float(nearest[0][2]) == pytest.approx(distances.min(), rel=5e-3)
 
 
-def test_new_rows_are_classified_by_the_labels_of_another_table(folder):
-    wines().drop(columns=["truth", "kind"]).tail(9).to_csv("new.csv", index=False)
-    found = ok("predict", "m.skops", "new.csv", "--reference", "wine.csv", "--label", "kind",
-               "--id", "bottle", "-o", "-").out  # fmt: skip
-    both = ok(*PREDICT, "-o", "-").out
-    assert found.splitlines()[1:] == both.splitlines()[-9:]
-
-
 def test_labels_that_the_data_have_of_their_own_are_kept(folder):
     table = wines().drop(columns="truth")
     own = table.assign(kind=table["kind"].where(table.index != 60, "own"))[50:]

@@ -60,17 +60,3 @@ def test_answers_about_other_rows_are_refused_by_every_command(folder, data):
         assert f"have other cells in {data}, line 2 first" in err
         assert "with its rows in the same order" in err
         assert not (folder / output).exists()
-
-
-@pytest.mark.parametrize("answers", LEARN, ids=str)
-def test_rows_may_be_added_at_the_end(folder, answers):
-    frame = pd.read_csv("data.csv")
-    pd.concat([frame, frame[:3] + 0.5]).to_csv("longer.csv", index=False)
-    ok("fit", "longer.csv", *answers, "-o", "m.skops", "--no-check")
-
-
-def test_a_line_that_was_typed_by_hand_goes_by_its_numbers(folder):
-    typed = pd.DataFrame({"i": [5], "j": [6], "similar": [0], "id_i": [5], "id_j": [6]})
-    pd.concat([pd.read_csv("pairs.csv"), typed]).to_csv("pairs.csv", index=False)
-    ok("fit", "data.csv", *LEARN[0], "-o", "m.skops", "--no-check")
-    refusal("fit", "other.csv", *LEARN[0], "-o", "m.skops")

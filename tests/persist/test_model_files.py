@@ -16,18 +16,14 @@ import numpy as np
 import pytest
 import skops.io
 from sklearn.base import BaseEstimator, clone
-from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA, KernelPCA, TruncatedSVD
+from sklearn.decomposition import PCA, KernelPCA
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
     Normalizer,
-    PowerTransformer,
-    QuantileTransformer,
     StandardScaler,
 )
 
@@ -59,9 +55,6 @@ MODELS = [
             SimpleImputer(),
             PCA(5),
             Normalizer(),
-            PowerTransformer(),
-            QuantileTransformer(n_quantiles=10),
-            TruncatedSVD(5, random_state=0),
         )
     ),
     *(
@@ -70,12 +63,10 @@ MODELS = [
             KNeighborsClassifier(algorithm="kd_tree"),
             KNeighborsClassifier(algorithm="ball_tree", p=1),
             NearestNeighbors(n_neighbors=3),
-            LogisticRegression(),
-            KMeans(3, n_init=1, random_state=0),
         )
     ),
 ]
-QUICK = [str(model) for model in (*MODELS[:7], MODELS[12])]
+QUICK = [str(model) for model in (*MODELS[:7], MODELS[9])]
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -244,15 +235,6 @@ def test_a_truncated_or_absent_file_is_refused_by_name(file):
     for read in (seraph.load, read_versions):
         with pytest.raises(FileNotFoundError, match=r"learner\.skops"):
             read(file)
-
-
-def test_the_file_holds_plain_arrays_and_text(file):
-    with zipfile.ZipFile(file) as archive:
-        for name in archive.namelist():
-            if name.endswith(".npy"):
-                np.load(archive.open(name), allow_pickle=False)
-            else:
-                json.loads(archive.read(name))
 
 
 # What would fill the memory, or whose arrays contradict each other

@@ -135,7 +135,7 @@ class MetricClassifier(
         if y is None:
             raise ValueError(
                 "MetricClassifier requires y to be passed, but the target y is None: "
-                "labeled rows decide about the others."
+                "labeled rows decide about the others. With marks alone, PairClassifier decides."
             )
         X, y, marks, _ = sample_rows(from_device(X), y, marks)
         estimator = or_default(self.estimator)

@@ -40,7 +40,8 @@ def row_numbers(what: str, table: ArrayLike, width: int, n: int) -> Array:
     if outside.any():
         at = int(np.flatnonzero(outside)[0])
         raise ValueError(
-            f"{what}[{at}] is {tuple(rows[at].tolist())}, but there are only rows 0 to {n - 1}."
+            f"{what}[{at}] is {tuple(rows[at].tolist())}, but there are only rows 0 to {n - 1}. "
+            "Count from 0, in the table that they are about."
         )
     return numbers.astype(np.intp)
 

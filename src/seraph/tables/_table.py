@@ -180,7 +180,7 @@ def check_columns(table: NamedColumns, names: Sequence[str]) -> None:
         which = and_more([repr(name) for name in absent[:_LISTED]], len(absent))
         raise ValueError(
             f"{table.path} lacks {len(absent)} of the {len(names)} columns that the model was "
-            f"fitted on: {which}.{advice(absent[0], table.names)}"
+            f"fitted on: {which}.{advice(absent[0], table.names)} Add them; cells may be empty."
         )
 
 
