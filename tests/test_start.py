@@ -83,6 +83,20 @@ def test_what_is_not_there_is_noticed_before_anything_heavy_is_loaded(
     assert not {name.partition(".")[0] for name in modules_after(code)} & heavy
 
 
+def test_a_fit_loads_nothing_that_it_does_not_use(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{k % 5},{k % 3},{'uv'[k % 2]}" for k in range(40)]
+    Path("t.csv").write_text("\n".join(["a,b,kind", *rows]))
+    code = (
+        "sys.argv = 'seraph fit t.csv --label kind -q -o m.skops'.split()\n"
+        "from seraph.__main__ import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code"
+    )
+    unused = {"dask", "matplotlib", "numba", "onnxruntime", "skl2onnx", "torch", "xlsxwriter"}
+    assert not {name.partition(".")[0] for name in modules_after(code)} & unused
+    assert Path("m.skops").exists()
+
+
 def test_type_checkers_see_the_names_that_are_loaded_later():
     tree = ast.parse(Path(seraph.__file__).read_text())
     (block,) = (
