@@ -24,6 +24,7 @@ def chromium(tmp_path_factory):
                 "--disable-sync",
             ],
             viewport={"width": 1280, "height": 800},
+            has_touch=True,
         )
         context.set_default_timeout(120_000)
         yield context

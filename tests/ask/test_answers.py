@@ -12,8 +12,8 @@ from seraph.classic import Euclidean
 from seraph.tables._answers import digest
 
 IDS = ["a", "b,c", 'd"e', "naïve 4"]
-HEADER = "i,j,similar,id_i,id_j,test_weight,content,when\n"
-SOME = [Answer((0, 1), True), Answer((1, 2), False, 0.25), Answer((0, 3), None)]
+HEADER = "i,j,similar,id_i,id_j,screen,chance,content,when\n"
+SOME = [Answer((0, 1), True), Answer((2, 1), False, 4, 0.25), Answer((0, 3), None)]
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def opened(path, ids=IDS, form=None):
 def write(path, answers=SOME, form=None):
     file = opened(path, form=form)
     for answer in answers:
-        file.add(answer)
+        file.add([answer])
     return path.read_bytes()
 
 
@@ -41,7 +41,7 @@ def test_what_is_written_is_read_again(path):
     write(path)
     assert read(path) == SOME
     path.unlink()
-    some = [Answer((3,), "x, y"), Answer((0,), None), Answer((1,), "z", 1.0)]
+    some = [Answer((3,), "x, y"), Answer((0,), None), Answer((1,), "z", 2, 1.0)]
     write(path, some, form=ClassFormat())
     assert read(path, form=ClassFormat()) == some
 
@@ -49,7 +49,7 @@ def test_what_is_written_is_read_again(path):
 def test_rows_are_found_by_name_when_their_order_has_changed(path):
     write(path)
     turned = IDS[::-1]
-    expected = [Answer((2, 3), True), Answer((1, 2), False, 0.25), Answer((0, 3), None)]
+    expected = [Answer((2, 3), True), Answer((1, 2), False, 4, 0.25), Answer((0, 3), None)]
     assert read(path, turned) == expected
     # Row numbers, which `seraph fit` may go by, are those of today.
     assert path.read_text().splitlines()[1].startswith('2,3,1,"b,c",a')
@@ -62,10 +62,11 @@ def test_rows_are_found_by_name_when_their_order_has_changed(path):
         ("name,height\na,1\n", "starts with 'name,height'"),
         ("no header at all", "starts with 'no header at all'"),
         (b"\xff\xfe\n", "cannot be read"),
-        (HEADER + "0,1,1,a,nobody,,,\n", "1 of 1"),
+        (HEADER + "0,1,1,a,nobody,,,,\n", "1 of 1"),
         (HEADER + '0,1,1,a,"b\n', "cannot be read"),
-        (HEADER + "0,1,maybe,a,naïve 4,,,\n", "'maybe'"),
-        (HEADER + "0,3,1,a,naïve 4,-1,,\n", "'-1' is not a positive number"),
+        (HEADER + "0,1,maybe,a,naïve 4,,,,\n", "'maybe'"),
+        (HEADER + "0,3,1,a,naïve 4,2,-1,,\n", "chance '-1' is not from 0 to 1"),
+        (HEADER + "0,3,1,a,naïve 4,x,1,,\n", "screen 'x' is not a number"),
     ],
 )
 def test_a_file_of_something_else_is_refused_and_left_alone(path, content, said):
@@ -79,15 +80,14 @@ def test_a_file_of_something_else_is_refused_and_left_alone(path, content, said)
 def test_what_another_program_wrote_meanwhile_is_never_written_over(path):
     write(path, SOME[:2])
     first, second = opened(path), opened(path)
-    first.add(SOME[2])
+    first.add([SOME[2]])
     typed = path.read_bytes()
-    for change in (lambda: second.add(Answer((2, 3), True)), second.undo):
-        with pytest.raises(OSError, match="another program has changed it"):
-            change()
+    with pytest.raises(OSError, match="another program has changed it"):
+        second.add([Answer((2, 3), True)])
     assert second.answers == SOME[:2]
     assert path.read_bytes() == typed
     path.unlink()  # nothing is there to be lost
-    first.add(Answer((2, 3), True))
+    first.add([Answer((2, 3), True)])
     assert read(path) == [*SOME, Answer((2, 3), True)]
 
 
@@ -105,8 +105,8 @@ def test_rows_without_ids_may_be_added_at_the_end_and_neither_move_nor_change(pa
 def test_what_a_spreadsheet_made_of_the_file_is_read_and_mended(path):
     plain = write(path)
     lines = plain.decode().splitlines()
-    words = [lines[0], lines[1].replace("0,1,1", "0,1,Yes"), lines[2].replace("1,2,0", "1,2,NO")]
-    saved = "\r\n".join([*words, "", lines[3], ",,,,,,,", "", ""])
+    words = [lines[0], lines[1].replace("0,1,1", "0,1,Yes"), lines[2].replace("2,1,0", "2,1,NO")]
+    saved = "\r\n".join([*words, "", lines[3], ",,,,,,,,", "", ""])
     path.write_bytes(b"\xef\xbb\xbf" + saved.encode())
     assert read(path) == SOME
     assert path.read_bytes() == plain
@@ -114,28 +114,38 @@ def test_what_a_spreadsheet_made_of_the_file_is_read_and_mended(path):
     assert read(path) == [*SOME, Answer((2, 3), True)]
 
 
-def test_the_last_of_several_answers_about_a_pair_counts_until_it_is_undone(path):
+def test_an_answer_about_a_pair_replaces_a_different_one_and_confirms_an_equal_one(path):
     whole = write(path)
     first = whole.splitlines(keepends=True)[1]
     path.write_bytes(whole + first + first.replace(b"0,1,1", b"0,1,0"))
     file = opened(path)
     assert file.answers == [*SOME[1:], Answer((0, 1), False, times=3)]
-    assert file.undo() == Answer((0, 1), False, times=3)
-    assert read(path) == [*SOME[1:], Answer((0, 1), True, times=2)]
+    for value, n_lines, times in ((False, 4, 2), (True, 3, 1), (True, 4, 2)):
+        file.add([Answer((0, 1), value)])
+        assert len(path.read_text().splitlines()) == 1 + n_lines
+        assert file.answers[-1] == Answer((0, 1), value, times=times)
 
 
-def test_an_answer_replaces_another_one_until_it_is_undone(path):
-    """One that agrees with it stays, as a confirmation; `seraph fit` refuses two that differ."""
-    write(path)
+def test_a_screen_is_replaced_where_it_was_and_other_screens_keep_what_they_say(path):
+    one = [Answer((0, 1), True, 1, 0.5), Answer((0, 2), False, 1, 0.25)]
+    two = [Answer((1, 0), False, 2, 0.5)]
     file = opened(path)
-    for value, n_lines in ((True, 5), (False, 4)):
-        file.add(Answer((0, 1), value))
-        assert len(path.read_text().splitlines()) == n_lines
-    assert file.answers[-1] == Answer((0, 1), False)
-    file.undo()
-    assert file.answers[-1] == Answer((0, 1), True, times=2)
-    file.undo()
-    assert read(path) == SOME
+    for screen in (one, two):
+        file.add(screen)
+    assert read(path) == [*one, *two]  # which contradict each other
+    new = [Answer((0, 1), False, 1, 0.5), Answer((0, 2), None, 1, 0.25)]
+    file.add(new)
+    assert read(path) == [*new, *two] == file.answers
+
+
+def test_a_file_of_an_earlier_version_is_read(path):
+    """Its tests are answers like all others now."""
+    path.write_text(
+        "i,j,similar,id_i,id_j,test_weight,content,when\n"
+        '0,1,1,a,"b,c",,,\n1,3,0,"b,c",naïve 4,1.5,,2024-01-01T00:00:00Z\n'
+    )
+    assert read(path) == [Answer((0, 1), True), Answer((1, 3), False)]
+    assert path.read_text().startswith(HEADER)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -162,7 +172,7 @@ def tabled(path, cells, ids=NUMBERS, answers=(), *, by_id=True):
     contents = [digest(row) for row in cells].__getitem__
     file = AnswerFile(path, ids[: len(cells)], PairFormat(), contents, by_id=by_id)
     for answer in answers:
-        file.add(answer)
+        file.add([answer])
     return list(file.answers)
 
 
@@ -174,7 +184,7 @@ def test_answers_about_another_table_with_the_same_ids_are_refused(path):
         tabled(path, [b"another " + cells for cells in CELLS])
     assert path.read_bytes() == before
     # Somebody who knows better removes the digests.
-    cut = [",".join(line.split(",")[:6]) for line in before.decode().splitlines()]
+    cut = [",".join(line.split(",")[:5]) for line in before.decode().splitlines()]
     path.write_text("\n".join(cut) + "\n")
     others = [b"another " + cells for cells in CELLS]
     assert tabled(path, others) == some

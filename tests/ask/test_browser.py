@@ -5,12 +5,13 @@ import os
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
+from PIL import Image
 
-from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
-from seraph._apps.ask._things import RowThings
-from tests.helpers.ask import clusters, served, session
-from tests.helpers.browser import KEYS, answer, expect, expect_answers, shot
+from seraph._apps.ask._things import Folder, RowThings
+from tests.helpers.ask import clusters, names, served, session, values_of
+from tests.helpers.browser import answer, expect, expect_answers, key_of, shot
 from tests.helpers.quick import few
 
 X, y = clusters(40)
@@ -25,22 +26,97 @@ CELLS = {
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     path = tmp_path_factory.mktemp("rows") / "answers.csv"
-    ids = [f"row {k}" for k in range(40)]
-    things = RowThings(ids, CELLS, sizes={"year": np.arange(40) / 11.5})
+    things = RowThings(names(40), CELLS, sizes={"year": np.arange(40) / 11.5})
     with session(path, X, things=things) as opened, served(opened) as client:
         yield opened, client
 
 
-def test_cells_that_differ_are_marked_and_escaped(rows, open_page):
+def things_of(kind, folder):
+    """Something to show for 40 rows."""
+    if kind == "image":
+        for k in range(40):
+            color = ["#33639f", "#c26a1b", "#3c8a35"][y[k]]
+            Image.new("RGB", (80, 60), color).save(folder / f"row {k}.png")
+        return RowThings(names(40), {}, Folder(folder, names(40)))
+    if kind == "text":
+        return RowThings(names(40), {"text": [f"A note, number {k}, <i>long</i>." for k in y]})
+    return RowThings(names(40), CELLS, sizes={"year": np.arange(40) / 11.5})
+
+
+def said(path):
+    """What a file says of each pair of each screen."""
+    table = pd.read_csv(path)
+    assert table["chance"].notna().any()
+    return {(a.screen, a.i, a.j): a.similar for a in table.itertuples()}
+
+
+WAYS = [
+    ("keys", "image", "like"),
+    ("touch", "text", "like"),
+    ("mouse", "cells", "like"),
+    ("keys", "text", "sort"),
+    ("touch", "cells", "sort"),
+    ("mouse", "image", "sort"),
+]
+
+
+@pytest.mark.parametrize(("how", "kind", "mode"), few(WAYS, WAYS[:3].__contains__))
+def test_the_file_is_what_was_tapped(tmp_path, ask, how, kind, mode):
+    opened, _, page = ask(X, things=things_of(kind, tmp_path), sort=mode == "sort")
+    expect(page.locator(".card")).to_have_count(8)
+    asked = answer(page, 2, y, how)
+    wanted = {}
+    for number, row in enumerate(asked, start=1):
+        values = values_of(mode, row, y)
+        for i in range(8):
+            for j in range(i + 1, 8):
+                if mode == "sort" or values[i] or values[j]:
+                    wanted[number, row[i], row[j]] = int(y[row[i]] == y[row[j]])
+    assert said(opened.file.path) == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["image", "text", "cells"])
+def test_fifty_screens_by_keys_mouse_and_touch(tmp_path, open_page, kind):
+    many, classes = clusters(400)
+    ids = names(400)
+    columns = {"a": [f"{x:.3f}" for x in many[:, 0]], "b": [f"{x:.3f}" for x in many[:, 1]]}
+    things = RowThings(ids, columns if kind == "cells" else {"a": columns["a"]})
+    if kind == "image":
+        for k in range(400):
+            Image.new("RGB", (40, 30), ["red", "green", "blue"][classes[k]]).save(
+                tmp_path / f"row {k}.png"
+            )
+        things = RowThings(ids, {}, Folder(tmp_path, ids))
+    path = tmp_path / "answers.csv"
+    with session(path, many, things=things) as opened, served(opened) as client:
+        page = open_page(client.address)
+        for k in range(50):
+            answer(page, 1, classes, ("keys", "mouse", "touch")[k % 3])
+        times = page.evaluate("performance.getEntriesByName('next question').map(e => e.duration)")
+        expect_answers(page, 50)
+        page.close()
+    table = pd.read_csv(path)
+    assert (table["similar"] == (classes[table["i"]] == classes[table["j"]])).all()
+    assert table["chance"].notna().sum() == 350
+    assert len(times) == 50
+
+
+def test_cells_that_differ_from_the_first_row_are_marked_and_escaped(rows, open_page):
     page = open_page(rows[1].address)
-    table = page.locator("table.rows")
-    expect(table.locator("tbody tr")).to_have_count(3)
-    name, city, year = table.locator("tbody tr").all()
-    left, right = name.locator("td").all_text_contents()
-    assert ((name.get_attribute("class") or "") == "differs") == (left != right)
-    if left != right:  # only the letters that the other name lacks
-        assert "<b>" in " ".join(name.locator("mark").all_text_contents())
-        assert "Lee" not in name.locator("mark").all_text_contents()
+    cards = page.locator(".card").all()
+    first = cards[0].locator("dd").all_text_contents()
+    assert page.locator(".card.first .cells > [class]:not([class=''])").count() == 0
+    for card in cards[1:]:
+        name, city, year = card.locator(".cells > div").all()
+        value = name.locator("dd").inner_text()
+        assert ((name.get_attribute("class") or "") == "differs") == (value != first[0])
+        assert not city.get_attribute("class")
+        gap = abs(int(year.locator("dd").inner_text()[:4]) - int(first[2])) / 11.5
+        wanted = "" if gap < 0.1 else "near" if gap < 0.5 else "apart" if gap < 1.5 else "far"
+        assert (year.get_attribute("class") or "") == wanted
+        assert year.locator("mark").count() == 0
+    assert page.locator("dd b").count() == 0
     parts = (
         "([a, b]) => import('./static/cells.js')"
         ".then(m => m.marked(['', a, null], ['', b, null]).length)"
@@ -58,72 +134,59 @@ def test_cells_that_differ_are_marked_and_escaped(rows, open_page):
         "m => [m.difference(['', 'Ann', null], ['', '', null]), m.plain(['', ''])[0].innerText]"
     )
     assert page.evaluate(f"import('./static/cells.js').then({missing})") == ["", "missing"]
-    assert not city.get_attribute("class")
-    gap = abs(np.subtract(*[int(text) for text in year.locator("td").all_text_contents()])) / 11.5
-    wanted = "" if gap < 0.1 else "near" if gap < 0.5 else "apart" if gap < 1.5 else "far"
-    assert (year.get_attribute("class") or "") == wanted
-    assert year.locator("mark").count() == 0
-    assert table.locator("td b").count() == 0
     shot(page, "rows")
 
 
-def test_a_past_answer_is_corrected(rows, open_page):
+def test_keys_toggle_rows_and_say_unsure_and_screen_readers_hear_it(rows, open_page):
     opened, client = rows
     page = open_page(client.address)
-    while len(opened.file.answers) < 2:
-        answer(page, 1, y)
-    n, old = len(opened.file.answers), opened.file.answers[0]
-    page.locator("#past summary").click()
-    expect(page.locator("#past-list li")).to_have_count(n)
-    page.locator("#past-list button").last.click()
-    page.wait_for_function(
-        "key => fetch('state').then(r => r.json()).then(s => s.question.key === key)",
-        arg="{}-{}".format(*old.rows),
+    tap, unsure = (page.locator(f".card:nth-child(4) .{name}") for name in ("tap", "maybe"))
+    expect(tap).to_have_attribute("aria-pressed", "false")
+    expect(tap).to_have_attribute("aria-keyshortcuts", "3")
+    row = tap.locator(".id").inner_text()
+    page.keyboard.press("3")
+    expect(tap).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#said")).to_have_text(f"{row}: same.")
+    expect(page.locator(".confirm")).to_have_text("Next: 1 the sameEnter")
+    page.keyboard.press("Shift+Digit3")
+    expect(tap).to_have_attribute("aria-pressed", "false")
+    expect(unsure).to_have_attribute("aria-pressed", "true")
+    expect(unsure).to_have_accessible_name(f"Unsure about {row}")
+    page.keyboard.press("Control+1")  # a shortcut of the browser's says nothing
+    page.keyboard.press("1")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("#said")).to_have_text(
+        re.compile(r"^Saved: none the same\. Next: row \d+\.$")
     )
-    expect(page.locator("#said")).to_have_text("Asked again.")
-    page.keyboard.press(KEYS[not old.value])
-    expect(page.locator("#said")).to_contain_text("Saved: ")
-    assert len(opened.file.answers) == n
-    assert opened.file.answers[-1] == Answer(old.rows, not old.value, old.weight)
-    opened.undo(n)  # brings the first answer back
-    assert old in opened.file.answers
-    expect_answers(page, n)
-    shot(page, "past")
-
-
-def test_answers_that_look_wrong_are_listed_side_by_side_and_asked_again(tmp_path, ask):
-    ids, path = [f"row {k}" for k in range(40)], tmp_path / "answers.csv"
-    file = AnswerFile(path, ids, PairFormat())
-    for k in range(10):
-        file.add(Answer((k, k + 3), True))
-        file.add(Answer((k, k + 4), False))
-    file.add(Answer((20, 23), False))  # a slip
-    opened, _, page = ask(X, things=RowThings(ids, CELLS))
-    assert opened.wait()
-    page.locator("#doubted").click()
-    listed = page.locator("#doubt-list > li", has_text="row 20")
-    expect(listed.locator("p")).to_have_text("You said different, unlike the others.")
-    assert listed.locator("thead th").all_text_contents() == ["row 20", "row 23"]
-    shot(page, "doubts")
-    page.locator("#again").click()
+    values = [a.value for a in opened.file.answers if a.screen == 1]
+    assert values == [False, False, None, False, False, False, False]
+    page.keyboard.press("U")  # as Caps Lock makes it
     expect(page.locator("#before-this")).to_be_visible()
+    expect(unsure).to_have_attribute("aria-pressed", "true")
+    tap.focus()
+    page.keyboard.press(" ")
+    expect(tap).to_have_attribute("aria-pressed", "true")
+    tap.evaluate("node => node.blur()")
+    page.keyboard.press("Enter")
+    expect(page.locator("#before-this")).to_be_hidden()
+    assert opened.file.answers[2].value is True
+    expect_answers(page, 1)
 
 
-def test_the_page_learns_and_says_how_good_it_is(rows, open_page):
+def test_a_past_screen_is_looked_at_again(rows, open_page):
     opened, client = rows
     page = open_page(client.address)
-    while len(opened.file.answers) < 44:
-        assert opened.wait()  # so that the questions do not depend on how fast it learns
+    while len(opened.answers()) < 2:
         answer(page, 1, y)
-    expect(page.locator("#first")).to_have_text(re.compile(r"0\.\d\d|1\.00"))
-    expect(page.locator("#advice")).to_contain_text("95 % interval")
-    expect(page.locator("#advice")).to_contain_text(re.compile("better|open|as good as"))
-    expect(page.locator("#counts")).to_contain_text("answers:")
-    expect(page.locator("#chart svg")).to_be_visible()
-    times = page.evaluate("performance.getEntriesByName('next question').length")
-    assert times >= 40
-    assert {len(a.rows) for a in opened.file.answers} == {2}
-    shot(page, "learned")
+    page.locator("#past summary").click()
+    expect(page.locator("#past-list li")).to_have_count(len(opened.answers()))
+    page.locator("#past-list button").last.click()
+    expect(page.locator("#said")).to_have_text("Asked again.")
+    assert key_of(page) == opened.answers()[-1]["key"]
+    shot(page, "past")
+    page.keyboard.press("Enter")
+    expect(page.locator("#before-this")).to_be_hidden()
 
 
 def test_the_map_shows_what_is_behind_a_point_and_can_be_moved(rows, open_page):
@@ -166,22 +229,8 @@ def _changed(page, before):
     return page.wait_for_function(look, arg=before).json_value()
 
 
-@pytest.mark.slow
-def test_all_columns_of_two_rows_are_in_sight_above_the_answers(ask):
-    columns = {f"column {k}": [f"{k}"] * 40 for k in range(30)}
-    things = RowThings([f"row {k}" for k in range(40)], columns)
-    *_, page = ask(X, things=things)
-    hidden = "box => box.scrollHeight - box.clientHeight"
-    assert page.locator(".table").evaluate(hidden) <= 0
-    expect(page.get_by_role("button", name=re.compile("^Same"))).to_be_in_viewport(ratio=1)
-    page.locator("table.rows tr").last.scroll_into_view_if_needed()
-    expect(page.locator("table.rows thead th").first).to_be_in_viewport()  # which is which
-    expect(page.get_by_role("button", name=re.compile("^Same"))).to_be_in_viewport(ratio=1)
-
-
-def test_screen_readers_hear_what_comes_next_and_nothing_twice(rows, open_page):
-    opened, client = rows
-    page = open_page(client.address)
+def test_nothing_is_announced_twice(rows, open_page):
+    page = open_page(rows[1].address)
     page.evaluate(
         """() => {
           window.heard = 0;
@@ -194,34 +243,21 @@ def test_screen_readers_hear_what_comes_next_and_nothing_twice(rows, open_page):
             pass
     page.wait_for_timeout(100)
     assert page.evaluate("window.heard") == 0
-    page.keyboard.press("ArrowLeft")
-    expect(page.locator("#said")).to_have_text(
-        re.compile(r"^Saved: different\. Next: row \d+ and row \d+\.$")
-    )
-    opened.undo(len(opened.file.answers))
 
 
 @pytest.mark.slow
 def test_the_keyboard_reaches_everything_in_order(rows, open_page):
     page = open_page(rows[1].address)
     seen = []
-    for _ in range(20):
+    for _ in range(22):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.textContent.trim().split('\\n')[0]"))
     text = " ".join(seen)
-    for name in (
-        "Skip to the question",
-        "Finish",
-        "Different",
-        "Unsure",
-        "Same",
-        "Undo",
-        "Before",
-    ):
-        assert name in text
-    page.keyboard.press("ArrowLeft")  # answers, wherever the focus is
-    expect(page.locator("#said")).to_contain_text("Saved: different")
-    assert page.evaluate("document.activeElement.id") == "question"
+    places = [
+        text.index(name) for name in ("Skip to", "Finish", "row ", "Next: ", "Undo", "Before")
+    ]
+    assert places == sorted(places)
+    assert sum(name == "?" for name in seen) == 7
 
 
 @pytest.mark.parametrize("scheme", few(["light", "dark"], "dark".__eq__))
@@ -229,10 +265,11 @@ def test_a_phone_shows_all_without_scrolling_sideways(rows, open_page, scheme):
     page = open_page(rows[1].address, color_scheme=scheme, reduced_motion="reduce")
     page.set_viewport_size(PHONE)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    for name in ("Different", "Unsure", "Same"):
-        button = page.get_by_role("button", name=re.compile(f"^{name}"))
-        expect(button).to_be_in_viewport()
+    expect(page.locator(".confirm")).to_be_in_viewport(ratio=1)
+    for button in page.locator(".maybe, .confirm").all():
         assert button.bounding_box()["height"] >= 44
+    page.locator(".card").nth(1).tap()
+    page.locator(".maybe").last.tap()
     assert _contrast_of_everything(page) >= 4.5
     shot(page, f"phone-{scheme}")
 
@@ -270,21 +307,6 @@ def _contrast_of_everything(page):
     )
 
 
-def test_keys_answer_with_caps_lock_and_not_where_they_mean_something_else(rows, open_page):
-    opened, client = rows
-    page = open_page(client.address)
-    while len(opened.file.answers) < 44:  # so that there is something to explain
-        answer(page, 1, y)
-    expect(page.locator("#explained")).to_be_visible()
-    n = len(opened.file.answers)
-    page.locator("#explained summary").focus()
-    page.keyboard.press(" ")
-    expect(page.locator("#explained")).to_have_attribute("open", "")
-    page.keyboard.press("U")  # as Caps Lock makes it
-    expect_answers(page, n - 1)
-    expect(page.locator("#advice")).to_have_attribute("role", "status")
-
-
 def test_a_message_stays_while_it_is_true(rows, open_page, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -292,12 +314,12 @@ def test_a_message_stays_while_it_is_true(rows, open_page, monkeypatch):
     page = open_page(rows[1].address)
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
-        page.keyboard.press("ArrowLeft")
+        page.keyboard.press("Enter")
         expect(page.locator("#problem")).to_contain_text("No space left")
         with page.expect_response("**/state"):
             pass
         page.wait_for_timeout(100)
         expect(page.locator("#problem")).to_contain_text("No space left")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
     expect(page.locator("#problem")).to_be_hidden()
     open_page.faults[:] = [text for text in open_page.faults if "507" not in text]

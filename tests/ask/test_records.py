@@ -35,9 +35,8 @@ def test_the_questions_are_those_of_the_finder(records):
     assert {question.rows for question in asked.chosen(known)} == expected
 
 
-def test_no_question_is_a_test_and_every_pair_of_neighbors_is_asked_once(records):
+def test_every_pair_of_neighbors_is_asked_once(records):
     asked, known = questions(records, range(12)), set()
-    assert asked.test(known, near=True) is None
     while question := asked.plain(known):
         known.add(question.rows)
     neighbors = map(tuple, records.finder.candidates().tolist())
@@ -51,7 +50,6 @@ def test_a_session_finds_what_the_finder_finds_and_says_how_good_that_is(tmp_pat
     with session(tmp_path / "answers.csv", PERSON, records=records) as opened:
         answer_truly(opened, PERSON, 24)
         kinds = opened.state()["counts"]
-        assert kinds["tests"] == 0
         assert kinds["kinds"]["same"] >= 6
         learning = opened.state()["learning"]
         pairs, answers = records.answers(opened.file.answers)
@@ -82,24 +80,24 @@ def test_a_corrected_answer_is_not_asked_a_third_time(tmp_path, records):
     with session(path, PERSON, records=records) as opened:
         assert opened.wait()
         (listed,) = opened.state()["learning"]["doubts"]
-        assert (listed["key"], listed["value"]) == (f"{i}-{j}", "different")
-        assert all(not question.again for question in opened._queue)  # it is only listed
+        assert (listed["key"], listed["given"]) == (f"{i}-{j}", (True, False))
+        assert all(not question.given for question in opened._queue)  # it is only listed
         opened.again([listed["key"]])
-        opened.answer(listed["key"], "same")
+        opened.answer(listed["key"], [True, True])
         answer_truly(opened, PERSON, 4)
         assert opened.state()["learning"]["doubts"] == []
-        assert all(not question.again for question in opened._queue)
+        assert all(not question.given for question in opened._queue)
 
 
 def test_an_answer_that_is_given_again_is_not_overruled(tmp_path, records):
     """The finder takes it for sure, as `seraph duplicates` does when it reads the file."""
     file = AnswerFile(tmp_path / "answers.csv", [str(row) for row in range(100)], PairFormat())
     for answer in truly(map(tuple, records.finder.questions(40).tolist())):
-        file.add(answer)
+        file.add([answer])
     pairs = records.finder.find(*records.answers(file.answers)).pairs.tolist()
     surest = next(tuple(p) for p in pairs if tuple(p) not in {a.rows for a in file.answers})
     overruled = []
     for _ in range(2):
-        file.add(Answer(surest, False))
+        file.add([Answer(surest, False)])
         overruled.append(records.finder.find(*records.answers(file.answers)).suspicious.tolist())
     assert overruled == [[list(surest)], []]

@@ -101,22 +101,26 @@ def test_another_port_of_this_machine_may_lead_here(client, host):
     """As at the other end of an SSH tunnel."""
     host = host.format(port=client.port)
     assert client.get("state", host=host).status == 200
-    assert client.post("undo", {"answers": 99}, host=host).status == 200
+    assert client.post("undo", {"key": "99"}, host=host).status == 200
+
+
+SAID = [True, *(7 * [False])]
 
 
 def test_an_answer_a_stale_answer_and_undo(client):
     state = client.get("state").json
     key, n = state["question"]["key"], state["counts"]["answers"]
-    after = client.post("answer", {"key": key, "value": "different"}).json
-    assert after["question"]["key"] == state["upcoming"][0]["key"]
+    after = client.post("answer", {"key": key, "values": SAID}).json
+    assert after["question"]["key"] != key
     assert not after["elsewhere"]
-    assert client.session.file.path.read_text().count("\n") == n + 2
-    stale = client.post("answer", {"key": key, "value": "same"}).json
+    assert client.session.file.path.read_text().count("\n") == 8
+    stale = client.post("answer", {"key": key, "values": 8 * [True]}).json
     assert stale["elsewhere"]
     assert stale["counts"]["answers"] == n + 1
-    undone = client.post("undo", {"answers": n + 1}).json
+    undone = client.post("undo", {"key": after["question"]["key"]}).json
     assert undone["question"]["key"] == key
-    assert client.post("undo", {"answers": n + 1}).json["elsewhere"]
+    assert undone["question"]["given"] == SAID
+    assert client.post("answer", {"key": key, "values": SAID[1:]}).status == 422
 
 
 def test_a_full_disk_is_explained_and_the_question_stays(client, monkeypatch):
@@ -127,13 +131,13 @@ def test_a_full_disk_is_explained_and_the_question_stays(client, monkeypatch):
     before = client.session.file.path.read_bytes()
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
-        reply = client.post("answer", {"key": key, "value": "same"})
+        reply = client.post("answer", {"key": key, "values": SAID})
     assert reply.status == 507
     assert "No space left" in reply.json["problem"]
     assert client.session.file.path.read_bytes() == before
     assert client.get("state").json["question"]["key"] == key
     client.session.file.path.write_text("typed by a person")
-    reply = client.post("answer", {"key": key, "value": "same"})
+    reply = client.post("answer", {"key": key, "values": SAID})
     assert reply.status == 507
     assert "another program has changed it" in reply.json["problem"]
     assert client.session.file.path.read_text() == "typed by a person"

@@ -1,16 +1,18 @@
 """A session: questions, answers, undo, learning in the background, and the end."""
 
 import threading
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
+from seraph import Marks
 from seraph._apps.ask import _learning
-from seraph._apps.ask._answers import Answer
-from seraph._apps.ask._learning import Learning, distances_of
+from seraph._apps.ask._learning import distances_of
 from seraph._apps.ask._session import Refused
-from tests.helpers.ask import answer_truly, clusters, session
+from tests.helpers.ask import answer_truly, clusters, session, values_of
 
 X, y = clusters(60, m=6)
 
@@ -24,45 +26,47 @@ def key_of(opened):
     return opened.state()["question"]["key"]
 
 
-def test_answers_are_counted_and_no_pair_is_asked_twice(path):
-    with session(path, X) as opened:
-        asked = answer_truly(opened, y, 24)
-        assert len(set(asked)) == 24
-        opened.answer(key_of(opened), "unsure")
+def answer(opened, value=None):
+    """Answer the current question with this value for each row, or as the classes are."""
+    key = key_of(opened)
+    rows = [int(row) for row in key.split("-")]
+    values = values_of(opened.setting.mode, rows, y) if value is None else [True] + 7 * [value]
+    assert opened.answer(key, values)
+    return key
+
+
+@pytest.mark.parametrize("sort", [False, True])
+def test_the_answers_are_those_of_the_screens(path, sort):
+    with session(path, X, sort=sort) as opened:
+        asked = answer_truly(opened, y, 5)
         counts = opened.state()["counts"]
-    same = sum(y[i] == y[j] for i, j in asked)
-    assert counts == {
-        "answers": 25,
-        "kinds": {"same": same, "different": 24 - same},
-        "unsure": 1,
-        "tests": 12,  # every other one
-    }
+    assert [len(rows) for rows in asked] == 5 * [8]
+    pairs = {(k, i, j) for k, rows in enumerate(asked, 1) for i, j in combinations(rows, 2)}
+    if not sort:  # two rows unlike the first say nothing about each other
+        first = {k: y[rows[0]] for k, rows in enumerate(asked, 1)}
+        pairs = {(k, i, j) for k, i, j in pairs if first[k] in (y[i], y[j])}
+    table = pd.read_csv(path)
+    assert set(table[["screen", "i", "j"]].itertuples(index=False, name=None)) == pairs
+    assert (table["similar"] == (y[table["i"]] == y[table["j"]])).all()
+    assert table["chance"].notna().sum() == 35
+    same = int(table["similar"].sum())
+    kinds = {"same": same, "different": len(table) - same}
+    assert counts == {"answers": 5, "kinds": kinds, "unsure": 0}
+    marks = Marks.from_frame(table, rows=60)
+    assert len(marks.pairs) == len({frozenset(pair[1:]) for pair in pairs})
 
 
 @pytest.mark.slow
 def test_the_model_is_better_than_the_euclidean_distance_in_the_end(path):
     noisy, classes = clusters(100, m=20, seed=1, radius=2.5)
     with session(path, noisy) as opened:
-        answer_truly(opened, classes, 48)
+        answer_truly(opened, classes, 12)
         learned = opened.learning.learner
-        now = opened.state()["learning"]["judgments"][-1]
     pairs = np.column_stack(np.triu_indices(100, 1))
     same = classes[pairs[:, 0]] == classes[pairs[:, 1]]
     spaces = learned.transform(noisy), noisy
     aucs = [roc_auc_score(same, -distances_of(Z, pairs)) for Z in spaces]
     assert aucs[0] > aucs[1] + 0.05
-    assert now["answers"] == 48
-    for auc, figure in zip(aucs, now["figures"], strict=True):
-        assert figure["low"] <= auc <= figure["high"]
-
-
-def test_answers_of_the_test_are_not_learned_from():
-    learn = [Answer((0, 3), True), Answer((0, 1), False), Answer((1, 5), False)]
-    wrong = [Answer((k, k + 1), True, 1.0) for k in range(10, 40, 2)]
-    plain, tested = Learning(X), Learning(X)
-    assert plain.refit(learn)
-    assert tested.refit(learn + wrong)
-    assert np.array_equal(plain.learner.components_, tested.learner.components_)
 
 
 def test_a_click_does_not_wait_for_a_refit(path, monkeypatch):
@@ -76,123 +80,91 @@ def test_a_click_does_not_wait_for_a_refit(path, monkeypatch):
 
     monkeypatch.setattr(_learning.MeanMetric, "fit", slow)
     with session(path, X) as opened:
-        answer_truly(opened, y, 8, patient=False)
+        answer_truly(opened, y, 2, patient=False)
         assert begun.wait(120)
-        answer_truly(opened, y, 8, patient=False)  # while the refit stands still
+        answer_truly(opened, y, 6, patient=False)  # while the refit stands still
         state = opened.state()
         go_on.set()
-        assert state["counts"]["answers"] == 16
+        assert state["counts"]["answers"] == 8
         assert opened.wait()
         assert opened.state()["version"] > state["version"]
 
 
-def test_undo_asks_the_same_question_again_and_is_learned_from(path):
+def test_undo_shows_a_screen_with_its_answer_which_stays_until_there_is_another(path):
     with session(path, X) as opened:
-        answer_truly(opened, y, 12)
-        learned, before, wrote = opened.learning.learner, key_of(opened), path.read_bytes()
-        opened.answer(before, "same")
-        assert opened.undo(13)
-        assert key_of(opened) == before
+        keys, new = [answer(opened, False) for _ in range(3)], key_of(opened)
+        wrote = path.read_bytes()
+        assert opened.undo(new)
+        assert not opened.undo(new)  # another tab was faster
+        assert opened.state()["question"]["given"] == (True,) + 7 * (False,)
+        assert key_of(opened) == keys[2]
+        for key in (keys[2], keys[1]):
+            assert opened.undo(key)
+        assert not opened.undo(keys[0])  # there is none before
+        assert key_of(opened) == keys[0]
         assert path.read_bytes() == wrote
-        assert not opened.undo(13)  # another tab was faster
-        for n in range(12, 6, -1):
-            assert opened.undo(n)
+        answer(opened, True)
+        assert key_of(opened) == new
+        table = pd.read_csv(path)
+        assert table.groupby("screen")["similar"].mean().tolist() == [1.0, 0.0, 0.0]
         assert opened.wait()
-        assert opened.learning.learner is not learned
-        for n in range(6, 0, -1):
-            assert opened.undo(n)
-        assert not opened.undo(0)
-        assert opened.state()["counts"]["answers"] == 0
-
-
-def test_everything_can_be_asked(path):
-    with session(path, X[:4]) as opened:
-        answer_truly(opened, y[:4], 6)
-        state = opened.state()
-        assert state["question"] is None
-        assert state["learning"]["advice"].startswith("There is nothing left to ask.")
-        assert not opened.answer("0-1", "same")
-    with session(path, X[:4]) as opened:  # the first fit now has no pair left to choose
-        assert opened.wait()
-        assert opened.undo(6)
-        assert opened.state()["question"] is not None
-
-
-def test_three_rows_suffice_and_two_do_not(path):
-    with session(path, X[:3]) as opened:
-        assert len(set(answer_truly(opened, y[:3], 3))) == 3
-    two = session(path.with_name("two.csv"), X[:2])
-    with pytest.raises(ValueError, match="only 2 of 2 rows"), two:
-        pass
-
-
-def test_an_answer_that_is_given_again_replaces_the_old_one(path):
     with session(path, X) as opened:
-        answer_truly(opened, y, 12)
-        opened.end()
-        first, other = opened.file.answers[0], key_of(opened)
-        key = "{}-{}".format(*first.rows)
-        opened.again([key])
-        assert key_of(opened) == key
-        learner = opened.learning.learner
-        opened.answer(key, "different" if first.value else "same")
-        assert len(opened.file.answers) == 12
-        assert opened.file.answers[-1].value is not first.value
-        assert key_of(opened) == other
+        assert opened.undo(key_of(opened))
+        assert key_of(opened) == keys[2]
+
+
+def test_a_screen_is_looked_at_again_and_its_new_answer_is_learned_from(path):
+    with session(path, X) as opened:
+        keys = [answer(opened) for _ in range(4)]
+        assert opened.wait()
+        new, learner = key_of(opened), opened.learning.learner
+        with pytest.raises(Refused):
+            opened.again([new])
+        opened.again(keys[:2])
+        assert key_of(opened) == keys[0]
+        answer(opened, True)
+        answer(opened)
+        assert key_of(opened) == new
         assert opened.wait()
         assert opened.learning.learner is not learner
-        assert opened.answers()[0]["key"] == key
-        assert opened.state()["finish"]["status"] in ("none", "running")  # of other answers
+        assert [item["key"] for item in opened.answers()] == keys[::-1]
+        assert opened.answers()[-1]["given"] == 8 * (True,)
         kept = list(opened.file.answers)
     with session(path, X) as opened:
         assert opened.file.answers == kept
 
 
-def test_answers_unlike_the_others_are_odd_but_not_those_of_the_test():
-    rows = [*((k, k + 3) for k in range(20)), *((k, k + 4) for k in range(20, 40))]
-    right = [Answer((i, j), bool(y[i] == y[j])) for i, j in rows]
-    apart = sorted(
-        ((i, j) for i in range(45, 60) for j in range(i + 1, 60)),
-        key=lambda pair: -np.linalg.norm(np.subtract(*X[list(pair)])),
-    )
-    odd, test = apart[:2]
-    answers = [*right, Answer(odd, True), Answer(test, True, weight=1.0)]
-    learning = Learning(X)  # before anything was learned, distances are Euclidean
-    assert learning.odd(answers)[0] == odd
-    assert test not in learning.odd(answers)
-    assert learning.odd(answers[14:]) == []  # six of a kind and the odd one say little
-
-
-def test_tests_prefer_near_pairs_only_where_few_are_the_same(path):
-    many, classes = clusters(120, m=6, n_classes=3)
-    with session(path, many) as opened:
-        answer_truly(opened, classes, 24)
-        assert {a.weight for a in opened.file.answers} == {None, 1.0}
-    path.unlink()
-    with session(path, many) as opened:
-        for _ in range(24):
-            opened.answer(key_of(opened), "different")
-        weights = [a.weight for a in opened.file.answers if a.weight is not None]
-    assert set(weights[:8]) == {1.0}
-    assert all(weight != 1.0 for weight in weights[-2:])
+def test_everything_can_be_asked(path):
+    with session(path, X[:4]) as opened:
+        while question := opened.state()["question"]:
+            rows = [int(row) for row in question["key"].split("-")]
+            opened.answer(question["key"], values_of("like", rows, y))
+        assert opened.state()["learning"]["advice"].startswith("There is nothing left to ask.")
+        assert not opened.answer("0-1-2-3", 4 * [True])
+        assert opened.wait()
+        assert opened.undo("")
+        assert opened.state()["question"] is not None
+    with pytest.raises(ValueError, match="only 2 of 2 rows"):  # noqa: SIM117
+        with session(path.with_name("two.csv"), X[:2]):
+            pass
 
 
 def test_a_session_goes_on_where_it_ended(path):
     with session(path, X) as opened:
-        answer_truly(opened, y, 48)
-        before, learning = list(opened.file.answers), opened.state()["learning"]
+        answer_truly(opened, y, 8)
+        before = list(opened.file.answers)
     with session(path, X) as opened:
         assert opened.file.answers == before
         assert opened.wait()
         state = opened.state()
-        assert state["version"] == 1  # learned at once, and judged
-        assert tuple(map(int, key_of(opened).split("-"))) not in {a.rows for a in before}
-        assert [j["answers"] for j in state["learning"]["judgments"]] == [28, 48]
-        assert state["learning"]["stop"] == learning["stop"]  # it knows what has changed lately
+        assert state["version"] == 1  # learned at once
+        assert state["counts"]["answers"] == 8
+        answer(opened)
+        assert opened.file.answers[-1].screen == 9
     path.unlink()
     with session(path, X) as opened:
-        for _ in range(9):
-            opened.answer(key_of(opened), "different")
+        for _ in range(3):
+            answer(opened, False)
     with session(path, X) as opened:  # nothing can be learned yet
         assert opened.wait()
         learning = opened.state()["learning"]
@@ -207,30 +179,41 @@ def test_a_refit_that_fails_does_not_end_the_session(path, monkeypatch):
     with session(path, X) as opened:
         with monkeypatch.context() as patched:
             patched.setattr(_learning.MeanMetric, "fit", broken)
-            answer_truly(opened, y, 8)
+            answer_truly(opened, y, 2)
             assert "no luck" in opened.state()["learning"]["advice"]
-        answer_truly(opened, y, 4)
+        answer_truly(opened, y, 1)
         assert "no luck" not in opened.state()["learning"]["advice"]
 
 
-@pytest.mark.parametrize("value", ["same", "class:", "class:  ", "class:a\nb"])
-def test_a_class_has_a_name_on_one_line(path, value):
-    with session(path, X, classes=("a",)) as opened:
+@pytest.mark.parametrize(
+    ("setting", "values"),
+    [
+        ({}, 7 * [True]),
+        ({}, 8 * ["A"]),
+        ({}, 8 * [False]),
+        ({"sort": True}, 8 * [True]),
+        ({"sort": True}, [None] + 7 * ["A"]),
+        ({"classes": ("a",)}, 8 * ["a\nb"]),
+        ({"classes": ("a",)}, 8 * ["  "]),
+    ],
+)
+def test_what_the_page_cannot_have_sent_is_refused(path, setting, values):
+    with session(path, X, **setting) as opened:
         with pytest.raises(Refused):
-            opened.answer(key_of(opened), value)
+            opened.answer(key_of(opened), values)
         assert opened.file.answers == []
 
 
 def test_rows_are_named_and_the_classes_are_learned_from(path):
     with session(path, X, classes=("a", "b")) as opened:
-        answer_truly(opened, y, 24)  # "c" is new
+        answer_truly(opened, y, 3)  # "c" is new
         state = opened.state()
         assert state["classes"] == ["a", "b", "c"]
         assert sum(state["counts"]["kinds"].values()) == 24
-        assert state["counts"]["tests"] == 12
         learner = opened.learning.learner
-        opened.answer(state["question"]["key"], "class:  big cat ")
-        assert opened.file.answers[-1].value == "big cat"
+        opened.answer(state["question"]["key"], ["  big cat ", *(7 * [None])])
+        assert opened.file.answers[-8].value == "big cat"
+        assert opened.state()["counts"]["unsure"] == 7
     pairs = np.column_stack(np.triu_indices(60, 1))
     distances = distances_of(learner.transform(X), pairs)
     assert roc_auc_score(y[pairs[:, 0]] == y[pairs[:, 1]], -distances) > 0.9
@@ -244,7 +227,7 @@ def test_the_picture_shows_the_points_before_and_after(path):
         assert not first["learned"]
         assert first["before"] == first["after"]
         assert set(first["groups"]) == {-1}
-        rows = {row for pair in answer_truly(opened, y, 16) for row in pair}
+        rows = {row for pair in answer_truly(opened, y, 4) for row in pair}
         picture = opened.picture()
     assert picture["learned"]
     groups, before = np.array(picture["groups"]), np.array(picture["before"])

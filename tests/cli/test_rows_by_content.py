@@ -18,7 +18,7 @@ def write_answers(path, data, form, answers):
     contents = row_contents([table], range(table.n_rows)).__getitem__
     file = AnswerFile(path, ids, form, contents)
     for answer in answers:
-        file.add(answer)
+        file.add([answer])
 
 
 @pytest.fixture

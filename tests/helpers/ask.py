@@ -30,7 +30,7 @@ def names(n):
 
 
 @contextmanager
-def session(path, X, *, things=None, classes=None, finish=None, seed=0, records=None):
+def session(path, X, *, things=None, classes=None, sort=False, finish=None, seed=0, records=None):
     """Open a session whose answers go to `path`."""
     ids = names(len(X))
     things = things or RowThings(ids, {"number": [str(k) for k in range(len(X))]})
@@ -38,12 +38,22 @@ def session(path, X, *, things=None, classes=None, finish=None, seed=0, records=
     report = path.with_suffix(".html") if records is None else None
     none = Finish(["--version"], path.with_suffix(".skops"), report)
     points = X if records is None else records
-    setting = Setting(things, "test <data>", points, classes=classes, seed=seed)
+    setting = Setting(things, "test <data>", points, classes=classes, sort=sort, seed=seed)
     opened = Session(setting, AnswerFile(path, ids, form), finish or none)
     try:
         yield opened
     finally:
         opened.close()
+
+
+def values_of(mode, rows, y):
+    """What a person who knows the classes says of the rows of a question."""
+    if mode in ("pair", "like"):
+        return [bool(y[row] == y[rows[0]]) for row in rows]
+    if mode == "name":
+        return ["abcdef"[y[row]] for row in rows]
+    order = list(dict.fromkeys(y[row] for row in rows))
+    return ["ABCDEFGH"[order.index(y[row])] for row in rows]
 
 
 def answer_truly(opened, y, n=1, *, patient=True):
@@ -57,11 +67,7 @@ def answer_truly(opened, y, n=1, *, patient=True):
         assert not patient or opened.wait()
         question = opened.state()["question"]
         rows = [int(part) for part in question["key"].split("-")]
-        if len(rows) == 1:
-            value = f"class:{'abcdef'[y[rows[0]]]}"
-        else:
-            value = "same" if y[rows[0]] == y[rows[1]] else "different"
-        assert opened.answer(question["key"], value)
+        assert opened.answer(question["key"], values_of(opened.setting.mode, rows, y))
         asked.append(tuple(rows))
     assert not patient or opened.wait()
     return asked

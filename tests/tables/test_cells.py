@@ -10,7 +10,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from seraph.tables._answers import answered_pairs
+from seraph import Marks
+from seraph.tables._answers import marked_pairs
 from seraph.tables._dates import date_features
 from seraph.tables._ids import looks_like_ids, sentinel, suspicion
 from seraph.tables._reading import (
@@ -177,7 +178,7 @@ def pairs_of(tmp_path):
 
     def read(text):
         (tmp_path / "p.csv").write_text(text)
-        return answered_pairs([four], tmp_path / "p.csv", may_change=False)
+        return Marks.from_frame(marked_pairs(four, tmp_path / "p.csv"), rows=4)
 
     return read
 
@@ -185,9 +186,17 @@ def pairs_of(tmp_path):
 @pytest.mark.parametrize("words", ["1 0 ?", "same different NA", "ja Nein "])
 def test_answered_pairs_are_read(words, pairs_of):
     yes, no, empty = words.split(" ")
-    pairs, similar = pairs_of(f"note,j,i,similar\nx,1,0,{yes}\ny,2,0,{empty}\nz,3.0,2,{no}\n")
-    assert pairs.tolist() == [[0, 1], [2, 3]]
-    assert similar.tolist() == [True, False]
+    marks = pairs_of(f"note,j,i,similar\nx,1,0,{yes}\ny,2,0,{empty}\nz,3.0,2,{no}\n")
+    assert marks.pairs.tolist() == [[0, 1], [2, 3]]
+    assert marks.labels.tolist() == [1.0, 0.0]
+
+
+def test_screens_may_differ_and_most_of_them_decide(pairs_of):
+    lines = ("0,1,1,1,0.5", "0,2,0,1,0.1", "1,0,0,2,0.5", "0,1,1,3,0.5", "2,3,0,,")
+    marks = pairs_of("\n".join(("i,j,similar,screen,chance", *lines, "")))
+    assert marks.pairs.tolist() == [[0, 1], [0, 2], [2, 3]]
+    assert marks.labels.tolist() == [1.0, 0.0, 0.0]
+    assert marks.represents[1] > marks.represents[0] > 0.0
 
 
 @pytest.mark.parametrize(

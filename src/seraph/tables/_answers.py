@@ -21,20 +21,42 @@ _CHANGED = 0.25
 
 
 def answered_pairs(
-    tables: Sequence[InputTable],
-    path: Path,
-    id_column: str | None = None,
-    *,
-    may_change: bool = True,
+    tables: Sequence[InputTable], path: Path, id_column: str | None = None
 ) -> tuple[IntArray, BoolArray]:
     """Return the pairs that have been answered, by row number, and which of them are similar.
 
     The file has the columns i and j, row numbers from 0, and similar: 1 or 0, yes or no, same or
     different; empty if the pair has not been answered. If the tables have ids, and the file the
     columns id_i and id_j, these name the rows, wherever they are now. Of two tables, i is a row of
-    the first and j one of the second, which are numbered on. Two answers about one pair that
-    differ are refused, unless they `may_change`.
+    the first and j one of the second, which are numbered on.
     """
+    answers, pairs = _read_pairs(tables, path, id_column)
+    return pairs, np.array([*answers.said.values()], dtype=bool)
+
+
+def marked_pairs(table: InputTable, path: Path, id_column: str | None = None) -> dict[str, Any]:
+    """Return the same for one table, as the columns that ``Marks.from_frame`` reads.
+
+    Two answers about one pair that differ are refused, unless screens gave them.
+    """
+    answers, pairs = _read_pairs([table], path, id_column)
+    columns: dict[str, Any] = {
+        "i": pairs[:, 0],
+        "j": pairs[:, 1],
+        "similar": [*answers.said.values()],
+    }
+    for name in {"screen", "chance"} & {*answers.file.names}:
+        cells = answers.file.cells(name).to_pylist()
+        columns[name] = [cells[row] for row in answers.said]
+    screens = columns.get("screen", [None] * len(pairs))
+    answers.check_consistent(pairs, [cell_text(screen) != "" for screen in screens])
+    return columns
+
+
+def _read_pairs(
+    tables: Sequence[InputTable], path: Path, id_column: str | None
+) -> tuple[_Answers, IntArray]:
+    """Return the answers in a file, and the rows that they are about."""
     answers = _Answers(path, "similar", read_answer)
     by_id = answers.go_by_id(tables[0], id_column)
     id_column = id_column if by_id else None
@@ -43,10 +65,8 @@ def answered_pairs(
     pairs = np.column_stack(rows)
     if len(tables) == 2:
         pairs[:, 1] += tables[0].n_rows
-    if not may_change:
-        answers.check_consistent(pairs)
     answers.check_contents(tables, pairs, by_id=by_id)
-    return pairs, np.array([*answers.said.values()], dtype=bool)
+    return answers, pairs
 
 
 def asked_pairs(
@@ -121,11 +141,12 @@ class _Answers:
             rows.append(places[name])
         return np.array(rows, dtype=np.intp)
 
-    def check_consistent(self, pairs: IntArray) -> None:
-        """Refuse two answers about one pair that contradict each other, by their lines."""
+    def check_consistent(self, pairs: IntArray, free: Sequence[bool]) -> None:
+        """Refuse two answers about one pair that differ, but not the `free` ones."""
         first: dict[tuple[int, ...], int] = {}
-        for pair, row in zip(map(tuple, np.sort(pairs, axis=1).tolist()), self.said, strict=True):
-            before = first.setdefault(pair, row)
+        sides = map(tuple, np.sort(pairs, axis=1).tolist())
+        for pair, row, may_differ in zip(sides, self.said, free, strict=True):
+            before = row if may_differ else first.setdefault(pair, row)
             if self.said[before] != self.said[row]:
                 raise ValueError(
                     f"{self.file.path}, {self.file.place(before)} and {self.file.place(row)}: the "

@@ -1,39 +1,48 @@
-"""The answers file: every answer is on disk before the next question shows.
+"""The answers file: every screen is on disk before the next one shows.
 
-It is a CSV file, written atomically with each answer. There is no other state, so a session that
-was killed goes on from this file, and ``seraph fit --pairs`` reads it. What an editor or a
-spreadsheet made of it is read; what another program writes meanwhile is never written over.
+It is a CSV file, written atomically with each screen: a line per pair of its rows, or per row that
+was named. There is no other state, so a session that was killed goes on from this file, and
+``seraph fit --pairs`` reads it. What an editor or a spreadsheet made of it is read; what another
+program writes meanwhile is never written over.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ...tables._answers import rows_of_another_table
 from ...tables._words import read_answer
 from ._row_names import Contents, RowNames
 
+# A question: the number of a screen, or two rows.
+Place = int | tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer about two rows, or about the class of one."""
+    """An answer about two rows, or about the class of one: a line of the file."""
 
-    rows: tuple[int, ...]  # two row numbers, smaller first, or one
+    rows: tuple[int, ...]  # two row numbers, or one
     value: bool | str | None  # the same or not, or a class; None if the person was unsure
-    weight: float | None = None  # in the test; None for an answer to learn from
+    screen: int | None = None  # number of the screen that showed them
+    chance: float | None = None  # that the last row was shown with the first one of its screen
     when: str = field(default="", compare=False)
     times: int = 1  # how often it was given, or another one about the same rows
 
+    @property
+    def place(self) -> Place:
+        """The question that it answers: the number of a screen, or the rows."""
+        return self.rows if self.screen is None else self.screen
 
-# Columns that a file may lack.
-_OPTIONAL = ("test_weight", "content", "when")
+
+# Columns that a file may lack, and one of earlier versions.
+_OPTIONAL, _OLD = ("screen", "chance", "content", "when"), "test_weight"
 
 
 class PairFormat:
@@ -91,7 +100,6 @@ class AnswerFile:
         self.path = path
         self.answers: list[Answer] = []
         self._log: list[Answer] = []  # every line, of which `answers` are the last
-        self._before: list[list[Answer]] = []  # the lines before each answer of this session
         self._names = RowNames(ids, contents, n_first)
         self._by_id = by_id
         self._form = form
@@ -101,22 +109,23 @@ class AnswerFile:
             self._parse(header, lines)
         self._write(self._log)  # with the row numbers of today
 
-    def add(self, answer: Answer) -> None:
-        """Write an answer at the end, in place of a different one about the same rows.
+    def add(self, answers: Sequence[Answer]) -> None:
+        """Write answers, in place of those of the same screen or of different ones about a pair.
 
         If that fails, the file is as it was before.
         """
-        before, now = self._log, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        kept = [o for o in before if o.rows != answer.rows or o.value == answer.value]
-        self._write([*kept, replace(answer, when=now)])
-        self._before.append(before)
-
-    def undo(self) -> Answer | None:
-        """Take the last answer back; None if there is none. One that it replaced counts again."""
-        undone = self.answers[-1] if self.answers else None
-        self._write(self._before[-1] if self._before else self._log[:-1])
-        del self._before[-1:]
-        return undone
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        new = [replace(answer, when=now) for answer in answers]
+        screens = {answer.screen for answer in new} - {None}
+        pairs = {answer.rows: answer.value for answer in new if answer.screen is None}
+        lines: list[Answer] = []
+        for old in self._log:
+            if old.screen in screens:  # a screen stays where it was
+                lines += new
+                new = []
+            elif old.screen is not None or pairs.get(old.rows, old.value) == old.value:
+                lines.append(old)
+        self._write([*lines, *new])
 
     def _data(self) -> bytes:
         return self.path.read_bytes() if self.path.exists() else b""
@@ -133,10 +142,11 @@ class AnswerFile:
         new = out.getvalue().encode()
         write_whole(self.path, new)
         self._known, self._log = new, list(answers)
-        last: dict[tuple[int, ...], Answer] = {}
+        last: dict[Any, Answer] = {}
         for answer in answers:
-            old = last.pop(answer.rows, None)  # the last one is at the end
-            last[answer.rows] = replace(answer, times=1 + (old.times if old else 0))
+            old = last.pop((answer.rows, answer.place), None)  # the last one is at the end
+            times = 1 + (old.times if old else 0)
+            last[answer.rows, answer.place] = replace(answer, times=times)
         self.answers = list(last.values())
 
     def _cells(self, answer: Answer) -> list[str]:
@@ -145,7 +155,8 @@ class AnswerFile:
             *self._names.numbers(answer.rows),
             self._form.text(answer.value),
             *(self._names.ids[row] for row in answer.rows),
-            "" if answer.weight is None else format(answer.weight, ".6g"),
+            "" if answer.screen is None else str(answer.screen),
+            "" if answer.chance is None else format(answer.chance, ".6g"),
             self._names.content(answer.rows),
             answer.when,
         ]
@@ -161,7 +172,8 @@ class AnswerFile:
     def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
         """Read the answers."""
         wanted = self._form.header
-        if tuple(header) != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
+        named = tuple(column for column in header if column != _OLD)
+        if named != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
         changed: dict[int, bool] = {}
         lost: list[int] = []
@@ -187,11 +199,19 @@ class AnswerFile:
 
     def _answer(self, rows: Sequence[int], cells: Mapping[str, str]) -> Answer:
         """Return the answer in a line."""
-        weight = float(cells["test_weight"]) if cells["test_weight"] else None
-        if weight is not None and not 0.0 < weight < math.inf:
-            raise ValueError(f"the weight {cells['test_weight'][:80]!r} is not a positive number")
         value = self._form.parsed(cells[self._form.value])
-        return Answer(tuple(sorted(rows)), value, weight, cells["when"])
+        screen, chance = cells["screen"].removesuffix(".0"), cells["chance"]
+        if screen and not screen.isdecimal():
+            raise ValueError(f"the screen {screen[:80]!r} is not a number")
+        if chance and not 0.0 < float(chance) <= 1.0:
+            raise ValueError(f"the chance {chance[:80]!r} is not from 0 to 1")
+        return Answer(
+            tuple(rows if screen else sorted(rows)),
+            value,
+            int(screen) if screen else None,
+            float(chance) if chance else None,
+            cells["when"],
+        )
 
     def _check_unchanged(self, changed: Mapping[int, bool]) -> None:
         """Refuse answers about another table whose rows have the same names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,26 +13,24 @@ from scipy.linalg import orthogonal_procrustes
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_curve
 
-from ... import Marks, MeanMetric
+from ... import Marks, MeanMetric, ScreenJudgment, judge_screens
 from ..._utils._typing import Array, BoolArray, IntArray
-from ._answers import Answer
-from ._judge import WINDOW, Advice, Comparison, advice, compare, steadiness
+from ._answers import Answer, Place
+from ._screens import answered
 
 # Rows that a refit learns from and that the map shows, beside those asked about. The final fit
 # learns from all.
 _ROWS = 800
-# Answers of each kind without which none is called odd: fewer would say little.
-_FEWEST = 8
-# An answer is odd if so large a share of the other kind is on the wrong side of it: two rows that
-# are called the same, and are farther apart than half of those that are called different.
-_ODD = 0.5
-# Pairs whose distances tell how much a refit changed.
-_WATCHED = 2000
+# It is time to finish when the AUC has risen by no more than this in the last screens.
+WINDOW, _LITTLE = 10, 0.01
 
 
 @dataclass(frozen=True)
 class Labels:
-    """What the answers say, as arguments of ``fit`` after X: pairs, or class codes of rows."""
+    """What the answers say, as arguments of ``fit`` after X: pairs, or class codes of rows.
+
+    A pair that was answered several times is what most of its answers say; a tie says nothing.
+    """
 
     pairs: IntArray
     same: BoolArray
@@ -41,12 +39,16 @@ class Labels:
     @classmethod
     def of(cls, answers: Sequence[Answer]) -> Labels:
         """Collect the answers that are not "unsure"."""
-        marked = [a for a in answers if isinstance(a.value, bool)]
+        votes: Counter[tuple[int, ...]] = Counter()
+        for answer in answers:
+            if isinstance(answer.value, bool):
+                votes[tuple(sorted(answer.rows))] += 1 if answer.value else -1
+        marked = [pair for pair, vote in votes.items() if vote]
         named = {a.rows[0]: a.value for a in answers if isinstance(a.value, str)}
         names = sorted(set(named.values()))
         return cls(
-            np.array([a.rows for a in marked], dtype=np.intp).reshape(-1, 2),
-            np.array([a.value for a in marked], dtype=bool),
+            np.array(marked, dtype=np.intp).reshape(-1, 2),
+            np.array([votes[pair] > 0 for pair in marked], dtype=bool),
             {row: names.index(name) for row, name in named.items()},
         )
 
@@ -68,12 +70,39 @@ class Labels:
         return int(same.sum()), int((~same).sum())
 
 
-class Moment(NamedTuple):
-    """What is kept of a model after a refit."""
+class Screened(NamedTuple):
+    """Answered screens of one size, as `judge_screens` takes them."""
 
-    answers: int  # by then, without the unsure ones
-    distances: Array  # of the watched pairs
-    comparison: Comparison | None  # by the test, if it had enough answers
+    places: list[Place]
+    rows: Array
+    said: Array
+    chances: Array
+
+    @classmethod
+    def of(cls, answers: Sequence[Answer], *, sort: bool) -> Screened:
+        """Collect the screens of the most usual size."""
+        asked = [screen for screen in answered(answers, sort=sort) if screen.chances]
+        size = Counter(len(screen.rows) for screen in asked).most_common(1)
+        asked = [screen for screen in asked if [(len(screen.rows))] == [n for n, _ in size]]
+        said: list[list[Any]] = [list(screen.given) for screen in asked]
+        if any(isinstance(value, bool) for values in said for value in values):
+            said = [[-1 if v is None else int(v in (True, "A")) for v in s[1:]] for s in said]
+        else:  # a row that is unlike all others is a group of its own
+            said = [[k if v == "" else v for k, v in enumerate(values)] for values in said]
+        return cls(
+            [screen.place for screen in asked],
+            np.array([screen.rows for screen in asked], dtype=np.intp),
+            np.array(said, dtype=object),
+            np.array([screen.chances for screen in asked], dtype=np.float64),
+        )
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What to do next; `stop` is whether this is a good moment to stop."""
+
+    text: str
+    stop: bool = False
 
 
 class Learning:
@@ -82,80 +111,92 @@ class Learning:
     The `learner` is None before anything was learned.
     """
 
-    def __init__(self, X: Array, seed: int = 0) -> None:
+    def __init__(self, X: Array, seed: int = 0, *, sort: bool = False) -> None:
         self.X = X
+        self._sort = sort
         self.learner: Any = None
         rng = np.random.default_rng(seed)
         n = len(X)
         self._rows = np.sort(rng.permutation(n)[:_ROWS])
         self._plane = _plane(X[self._rows])
-        first = rng.integers(n, size=_WATCHED)
-        second = (first + rng.integers(1, n, size=_WATCHED)) % n
-        self._watched = np.column_stack([first, second])
-        self._past: list[Moment] = []
+        self._past: list[tuple[int, ScreenJudgment]] = []  # after how many screens
+        self._places: list[Place] = []  # of the judged screens
 
     @property
     def judgments(self) -> list[dict[str, Any]]:
-        """Both AUCs after how many answers, oldest first, for JSON."""
+        """Both AUCs after how many screens, oldest first, for JSON."""
         return [
-            {"answers": m.answers, "figures": [asdict(m.comparison.learned),
-                                               asdict(m.comparison.euclidean)]}
-            for m in self._past if m.comparison is not None
-        ]  # fmt: skip
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """The last judgment of the test, if it has enough answers."""
-        return next((m.comparison for m in reversed(self._past) if m.comparison), None)
+            {"answers": n, "figures": [interval_of(judged.learned), interval_of(judged.before)]}
+            for n, judged in self._past
+        ]
 
     @property
     def verdict(self) -> str:
-        """Which distance is better; empty if the test has too few answers."""
-        return self.comparison.sentence() if self.comparison else ""
+        """Which distance is better; empty if there are too few answers."""
+        return sentence(self._past[-1][1]) if self._past else ""
 
     def values(self) -> dict[str, Any]:
         """Return the verdict as plain values."""
-        now = self.comparison
+        if not self._past:
+            return {"better": None}
+        last = self._past[-1][1]
         return {
-            "better": now.better or None if now else None,
-            "test": asdict(now) if now else None,
+            "better": {"better": "learned", "worse": "euclidean"}.get(last.verdict),
+            "learned": interval_of(last.learned),
+            "euclidean": interval_of(last.before),
+            "difference": interval_of(last.difference),
+            "more_screens": last.more,
         }
 
     def advice(self, answers: Sequence[Answer], *, left: bool) -> Advice:
         """Say which distance is better, and whether to go on."""
-        past = self._past
-        earlier = [m for m in past if m.answers <= past[-1].answers - WINDOW]
-        return advice(
-            self.comparison,
-            steadiness(earlier[-1].distances, past[-1].distances) if earlier else None,
-            tests=Labels.of([a for a in answers if a.weight is not None]).kinds,
-            kinds=Labels.of(answers).kinds,
-            left=left,
-        )
+        kinds = Labels.of(answers).kinds
+        if not left:
+            return Advice(f"There is nothing left to ask. {self.verdict}", stop=True)
+        if kinds == (0, 0):
+            return Advice("The first distance is learned from the first screen.")
+        if 0 in kinds:
+            missing = "the same" if kinds[0] == 0 else "different"
+            return Advice(f"Learning starts once two rows are called {missing}.")
+        if not self._past:
+            return Advice("After a few more screens the page says how good the distance is.")
+        n, last = self._past[-1]
+        earlier = [judged for k, judged in self._past if k <= n - WINDOW]
+        settled = last.verdict in ("better", "about as good")
+        if settled and earlier and last.learned[0] - earlier[-1].learned[0] <= _LITTLE:
+            rest = f"The last {WINDOW} screens changed little: a good moment to finish."
+            return Advice(f"{self.verdict} {rest}", stop=True)
+        return Advice(f"{self.verdict} {_outlook(last)}")
 
     def refit(self, answers: Sequence[Answer]) -> bool:
-        """Learn from the answers that are not in the test; return whether that was possible.
+        """Learn from the answers and judge by them; return whether that was possible.
 
-        The first time, the model of `WINDOW` answers ago is judged as well, to know what the last
-        answers have changed.
+        The first time, the judgments of earlier moments are made as well, to draw the curve.
         """
-        if not self._past and len(answers) > WINDOW:
-            self._learn(answers[:-WINDOW])
-        return self._learn(answers)
-
-    def _learn(self, answers: Sequence[Answer]) -> bool:
-        labels = Labels.of([a for a in answers if a.weight is None])
+        labels = Labels.of(answers)
         if not all(labels.kinds):
             return False
         learner = self._fit(labels)
         if len(learner.components_) == 0:
             return False
         self.learner = learner
-        n = sum(answer.value is not None for answer in answers)
-        watched = self.distances(self._watched)
-        moment = Moment(n, watched[0], self._compared(answers, watched))
-        self._past = [*(past for past in self._past if past.answers < n), moment]
+        screens = Screened.of(answers, sort=self._sort)
+        n = len(screens.rows)
+        first = [n * k // 4 for k in (1, 2, 3)] if not self._past else []
+        for k in dict.fromkeys([*first, n]):
+            judged = self._judged(screens, k)
+            if judged is not None:
+                self._past = [*(past for past in self._past if past[0] < k), (k, judged)]
+        self._places = screens.places
         return True
+
+    def _judged(self, screens: Screened, n: int) -> ScreenJudgment | None:
+        """Judge by the first n screens; None if they are too few."""
+        said = screens.rows[:n], screens.said[:n], screens.chances[:n]
+        try:
+            return judge_screens(MeanMetric(), self.X, *said)
+        except ValueError:
+            return None
 
     def _fit(self, labels: Labels) -> MeanMetric:
         asked = [*labels.pairs.ravel().tolist(), *labels.codes]
@@ -167,49 +208,10 @@ class Learning:
         pairs = np.searchsorted(rows, labels.pairs)
         return MeanMetric().fit(self.X[rows], marks=Marks(pairs, labels.same, rows=len(rows)))
 
-    def _compared(
-        self, answers: Sequence[Answer], watched: tuple[Array, Array]
-    ) -> Comparison | None:
-        """Judge the model by the answers of the test; None if they are too few."""
-        tests = [a for a in answers if a.weight is not None and a.value is not None]
-        labels = Labels.of(tests)
-        pairs, same = labels.all_pairs()
-        if len(pairs) == 0:
-            return None
-        weights, n = np.array([a.weight for a in tests], dtype=np.float64), None
-        if labels.codes:
-            weights, n = np.ones(len(pairs)), len(tests)
-        return compare(*self.distances(pairs), same, weights, watched, n)
-
-    def odd(self, answers: Sequence[Answer]) -> list[tuple[int, ...]]:
-        """Return the rows of answers that are unlike the others, the oddest first.
-
-        Only answers that the model learned from count. To correct those of the test where it
-        disagrees with them would make it look better than it is.
-        """
-        labels = Labels.of([answer for answer in answers if answer.weight is None])
-        if min(labels.same.sum(), (~labels.same).sum()) < _FEWEST:
-            return []
-        distances = self.distances(labels.pairs)[0]
-        near, far = np.sort(distances[labels.same]), np.sort(distances[~labels.same])
-        wrong = np.where(
-            labels.same,
-            np.searchsorted(far, distances) / len(far),
-            1.0 - np.searchsorted(near, distances, "right") / len(near),
-        )
-        order = np.argsort(-wrong, kind="stable")
-        return [tuple(pair) for pair in labels.pairs[order[wrong[order] >= _ODD]].tolist()]
-
-    def distances(self, pairs: IntArray) -> tuple[Array, Array]:
-        """Return the learned and the Euclidean distances of pairs of rows.
-
-        Before anything was learned, both are the Euclidean ones.
-        """
-        rows, places = np.unique(pairs, return_inverse=True)
-        places = places.reshape(-1, 2)
-        X = self.X[rows]
-        Z = X if self.learner is None else self.learner.transform(X)
-        return distances_of(Z, places), distances_of(X, places)
+    def odd(self) -> list[Place]:
+        """Return the screens whose answers contradict the others, the most doubtful first."""
+        doubtful = self._past[-1][1].doubtful if self._past else ()
+        return [self._places[k] for k in doubtful if k < len(self._places)]
 
     def picture(self, answers: Sequence[Answer]) -> dict[str, Any]:
         """Return the points in the plane before and after, for JSON.
@@ -234,6 +236,33 @@ class Learning:
             "asked": np.isin(rows, pairs).tolist(),
             "learned": self.learner is not None,
         }
+
+
+def interval_of(values: tuple[float, float, float]) -> dict[str, float]:
+    """Return a value and the ends of its interval, for JSON."""
+    return dict(zip(("value", "low", "high"), map(float, values), strict=True))
+
+
+def sentence(judged: ScreenJudgment) -> str:
+    """Say which distance is better."""
+    _, low, high = judged.difference
+    aucs = f"AUC {judged.learned[0]:.2f} against {judged.before[0]:.2f}"
+    said = {
+        "better": "The learned distance is better than the Euclidean one",
+        "worse": "The Euclidean distance is better than the learned one",
+        "about as good": "The two distances are about as good as each other",
+        "open": "It is open which distance is better",
+    }[judged.verdict]
+    return f"{said} ({aucs}; 95 % interval of the difference {low:+z.2f} to {high:+z.2f})."
+
+
+def _outlook(judged: ScreenJudgment) -> str:
+    """Say what more screens could bring."""
+    if judged.verdict != "open":
+        return "More screens still improve the learned one."
+    if judged.more is None:
+        return "These rows are too few to settle it, but more screens may improve the learned one."
+    return f"About {judged.more} more screen{'s' if judged.more != 1 else ''} could settle it."
 
 
 def distances_of(Z: Array, pairs: Array) -> Array:

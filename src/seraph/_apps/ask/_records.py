@@ -10,9 +10,9 @@ import numpy as np
 
 from ..._utils._typing import Array, BoolArray, IntArray
 from ...records import DuplicateFinder, Duplicates
-from ._answers import Answer
-from ._judge import Advice
-from ._questions import Known, Question
+from ._answers import Answer, Place
+from ._learning import Advice, interval_of
+from ._screens import Known, Question
 
 # Pairs that are chosen at a time.
 _POOL = 20
@@ -52,10 +52,6 @@ class RecordQuestions:
             raise ValueError("No two neighboring records can be shown: check --show.")
         self._spread = self.chosen([])
 
-    def test(self, known: Known, *, near: bool) -> Question | None:  # noqa: ARG002
-        """Return None: the finder judges by the answers that it learns from."""
-        return None
-
     def plain(self, known: Known) -> Question | None:
         """Return a pair that needs no model: spread over all similarities at first, then any."""
         free = (question for question in self._spread if question.rows not in known)
@@ -85,7 +81,7 @@ class RecordLearning:
     def judgments(self) -> list[dict[str, Any]]:
         """Precision and recall after how many answers, oldest first, for JSON."""
         return [
-            {"answers": n, "figures": [_figure(found.precision), _figure(found.recall)]}
+            {"answers": n, "figures": [interval_of(found.precision), interval_of(found.recall)]}
             for n, found in self._past
         ]
 
@@ -114,7 +110,7 @@ class RecordLearning:
         if not self._past:
             return {"duplicates": None, "precision": None, "recall": None}
         last = self._past[-1][1]
-        figures = {"precision": _figure(last.precision), "recall": _figure(last.recall)}
+        figures = {"precision": interval_of(last.precision), "recall": interval_of(last.recall)}
         return {"duplicates": len(last.pairs), **figures}
 
     def refit(self, answers: Sequence[Answer]) -> bool:
@@ -127,11 +123,10 @@ class RecordLearning:
         self._past = [*(past for past in self._past if past[0] < n), (n, duplicates)]
         return True
 
-    def odd(self, answers: Sequence[Answer]) -> list[tuple[int, ...]]:
-        """Return the rows of answers that the finder set aside, the oddest first."""
-        known = {answer.rows for answer in answers}
+    def odd(self) -> list[Place]:
+        """Return the pairs whose answers the finder set aside, the oddest first."""
         pairs = self._past[-1][1].suspicious + self._records.below
-        return [pair for pair in map(tuple, pairs.tolist()) if pair in known]
+        return [tuple(pair) for pair in pairs.tolist()]
 
     def advice(self, answers: Sequence[Answer], *, left: bool) -> Advice:
         """Say how many duplicates are found, and whether to go on."""
@@ -151,10 +146,6 @@ class RecordLearning:
     def picture(self, answers: Sequence[Answer]) -> dict[str, Any]:  # noqa: ARG002
         """Return nothing: records are not points of a map."""
         return {}
-
-
-def _figure(values: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip(("value", "low", "high"), map(float, values), strict=True))
 
 
 def _range(values: tuple[float, float, float]) -> str:

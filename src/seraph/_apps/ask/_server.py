@@ -126,7 +126,6 @@ class _Pages:
             .from_string(template)
             .render(
                 setting=setting,
-                by_class=setting.classes is not None,
                 n_missing=session.n_missing,
                 answers=session.file.path.name,
                 version=__version__,

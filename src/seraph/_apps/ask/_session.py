@@ -1,10 +1,10 @@
-"""A session: the questions, the answers on disk, and a model that learns in the background.
+"""A session: the screens, the answers on disk, and a model that learns in the background.
 
 Requests only touch lists under a lock and the answers file; whatever takes longer happens in the
 worker thread::
 
-    answer -> file -> next question          (request)
-           -> refit -> picture, questions    (worker, every few answers)
+    answer -> file -> next screen          (request)
+           -> refit -> picture, screens    (worker)
 """
 
 from __future__ import annotations
@@ -12,35 +12,28 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..._utils._typing import Array
-from ._answers import Answer, AnswerFile
+from ._answers import Answer, AnswerFile, Place
 from ._finish import Finish
 from ._learning import Labels, Learning
-from ._questions import (
-    FIRST_TESTS,
-    TEST_EVERY,
-    Known,
-    PairQuestions,
-    Question,
-    RowQuestions,
-)
+from ._questions import Screens
 from ._records import RecordLearning, RecordQuestions, Records
+from ._screens import Known, Question, Value, answered
 from ._things import RowThings
 
-# Learn again after this many answers.
+# Learn again after this many answers about pairs of records; after every screen otherwise.
 _REFIT_EVERY = 4
 # Questions kept ready, and how many of them the browser may have loaded already.
-_READY, _LOADED = 5, 3
+_READY, _LOADED = 4, 2
 # Past answers that the page lists, and those that look wrong.
-_LISTED, _MOST_ODD = 200, 20
-# What the page calls an answer; a class has its own name.
-_WORDS: dict[bool | str | None, str] = {True: "same", False: "different", None: "unsure"}
+_LISTED, _MOST_ODD = 100, 20
 
 
 class Refused(ValueError):
@@ -54,7 +47,8 @@ class Setting:
     things: RowThings  # what is shown for each row
     title: str
     points: Array | Records  # all points, scaled; or the records that may be duplicates
-    classes: tuple[str, ...] | None = None  # to choose from; None to ask about pairs
+    classes: tuple[str, ...] | None = None  # to choose from; None to ask what is the same
+    sort: bool = False  # into groups, rather than only those like the first row
     seed: int = 0
     question: str = ""  # empty for the usual words
     features: Sequence[tuple[str, str]] = ()  # uses of the columns of the table, and the columns
@@ -68,6 +62,13 @@ class Setting:
     def duplicates(self) -> bool:
         """Whether the rows are records that may be duplicates."""
         return isinstance(self.points, Records)
+
+    @property
+    def mode(self) -> str:
+        """What a person does with the rows: "pair", "like", "sort" or "name"."""
+        if self.duplicates:
+            return "pair"
+        return "name" if self.classes is not None else "sort" if self.sort else "like"
 
 
 class Session:
@@ -86,29 +87,35 @@ class Session:
                 "--show, with or without suffix."
             )
         self.learning: Learning | RecordLearning
-        self._questions: PairQuestions | RowQuestions | RecordQuestions
+        self._questions: Screens | RecordQuestions
         rng = np.random.default_rng([setting.seed, len(file.answers)])
         if isinstance(setting.points, Records):
             self.learning = RecordLearning(setting.points)
             self._questions = RecordQuestions(setting.points, np.flatnonzero(shown), rng)
         else:
-            self.learning = Learning(setting.points, setting.seed)
-            kind = PairQuestions if setting.classes is None else RowQuestions
-            self._questions = kind(self.learning, np.flatnonzero(shown), rng)
+            self.learning = Learning(setting.points, setting.seed, sort=setting.sort)
+            names = setting.classes is not None
+            self._questions = Screens(self.learning, np.flatnonzero(shown), rng, names=names)
         self._pool: deque[Question] = deque()
         self._queue: deque[Question] = deque()
-        self._reviewed: set[tuple[int, ...]] = set()  # rows of questions that were asked again
+        self._reviewed: set[str] = set()  # keys of questions that were asked again
+        self._past = [question.key for question in self._answered()]  # the last one last
         self._fitted: list[Answer] | None = None  # the answers that the model has learned from
         self._picture = self.learning.picture(file.answers)
         self._version = 0
         self._busy = self._closed = False
         self._failure = ""
-        self._odd: list[tuple[int, ...]] = []  # rows of answers that look wrong
+        self._odd: list[Place] = []  # questions whose answers look wrong
         # A plain lock would do for requests; the condition also wakes the worker.
         self._lock = threading.Condition()
         self._top_up()
         self._worker = threading.Thread(target=self._work, name="seraph-refit", daemon=True)
         self._worker.start()
+
+    @property
+    def n_answers(self) -> int:
+        """Number of questions that have an answer."""
+        return len(self._past)
 
     # Requests
 
@@ -118,9 +125,10 @@ class Session:
             self._top_up()  # a file may have turned out to be unreadable
             ready = [self._card(question) for question in list(self._queue)[:_LOADED]]
             advice = self.learning.advice(self.file.answers, left=bool(self._queue))
+            coming = [thing for card in ready[1:] for thing in card["things"]]
             return {
                 "question": ready[0] if ready else None,
-                "upcoming": ready[1:],
+                "upcoming": [thing["row"] for thing in coming if thing["kind"] == "image"],
                 "counts": self._counts(),
                 "classes": self._classes(),
                 "learning": {
@@ -138,8 +146,8 @@ class Session:
         """Return how far the model and the report are, for JSON."""
         return self.finish.state(self._stamp())
 
-    def answer(self, key: str, value: str) -> bool:
-        """Write an answer to the disk and move to the next question.
+    def answer(self, key: str, values: Sequence[Value]) -> bool:
+        """Write what was said of the rows of a question, and move to the next one.
 
         Returns False if the question is not the current one: another tab has answered it.
         Raises OSError if the answer could not be written; the question stays then.
@@ -148,47 +156,45 @@ class Session:
             if not self._queue or self._queue[0].key != key:
                 return False
             question = self._queue[0]
-            self.file.add(self._read(question, value))
-            if question.again:
-                self._reviewed.add(question.rows)
+            self.file.add(self._read(question, values))
+            if question.given:
+                self._reviewed.add(key)
+            self._past = [*(past for past in self._past if past != key), key]
             self._queue.popleft()
             self._top_up()
             self._lock.notify_all()
             return True
 
-    def undo(self, answers: int) -> bool:
-        """Take the last answer back and ask again, if there are so many `answers`."""
+    def undo(self, key: str) -> bool:
+        """Ask the question before again, if `key` is shown; its answer stays until the new one."""
         with self._lock:
-            undone = self.file.undo() if len(self.file.answers) == answers else None
-            if undone is None:
+            front = self._queue[0] if self._queue else None
+            if (front.key if front else "") != key:
                 return False
-            self._reviewed.discard(undone.rows)
-            again = any(answer.rows == undone.rows for answer in self.file.answers)
-            self._queue.appendleft(Question(undone.rows, undone.weight, again=again))
-            self._lock.notify_all()
-            return True
+            undone = front is not None and front.undone
+            before = self._past[: self._past.index(key)] if undone else self._past
+            if before:
+                if undone:
+                    self._queue.popleft()
+                (question,) = (q for q in self._answered() if q.key == before[-1])
+                self._queue.appendleft(replace(question, undone=True))
+            return bool(before)
 
     def again(self, keys: Sequence[str]) -> None:
         """Ask answered questions again, next; the new answers replace the old ones."""
         with self._lock:
-            answered = {Question(a.rows).key: a for a in self.file.answers}
-            if not keys or not set(keys) <= set(answered):
+            past = {question.key: question for question in self._answered()}
+            if not keys or not set(keys) <= set(past):
                 raise Refused("Only a question that has an answer can be asked again.")
-            answers = [answered[key] for key in keys[:_MOST_ODD]]
-            questions = [Question(a.rows, a.weight, again=True) for a in answers]
-            self._queue.extendleft(q for q in questions[::-1] if q not in self._queue)
+            ready = {question.key for question in self._queue}
+            new = [past[key] for key in keys[:_MOST_ODD] if key not in ready]
+            self._queue.extendleft(new[::-1])
 
     def answers(self) -> list[dict[str, Any]]:
         """Return the latest answers, newest first, for JSON."""
         with self._lock:
-            return [
-                {
-                    **self._card(Question(answer.rows)),
-                    "value": _WORDS.get(answer.value, answer.value),
-                    "test": answer.weight is not None,
-                }
-                for answer in self.file.answers[: -_LISTED - 1 : -1]
-            ]
+            past = list(self._answered())
+            return [self._card(question, brief=True) for question in past[: -_LISTED - 1 : -1]]
 
     def picture(self) -> dict[str, Any]:
         """Return the points before and after, for JSON."""
@@ -228,16 +234,25 @@ class Session:
         """Return a number that changes with the answers."""
         return hash(tuple(self.file.answers))
 
-    def _read(self, question: Question, value: str) -> Answer:
-        meaning: dict[str, Any] = {word: meant for meant, word in _WORDS.items()}
-        if self.setting.classes is not None:
-            meaning = {"unsure": None}
-            if value.startswith("class:"):
-                meaning[value] = check_class(value.removeprefix("class:"))
-        if value not in meaning:
-            words = "same, different" if self.setting.classes is None else "a class"
-            raise Refused(f"An answer is {words} or unsure; got {value[:40]!r}.")
-        return Answer(question.rows, meaning[value], question.weight)
+    def _answered(self) -> Iterator[Question]:
+        return answered(self.file.answers, sort=self.setting.sort)
+
+    def _read(self, question: Question, values: Sequence[Value]) -> list[Answer]:
+        """Return what was said as answers; refuse what this page cannot have sent."""
+        mode, number = self.setting.mode, question.number
+        if len(values) != len(question.rows):
+            raise Refused(f"{len(question.rows)} rows are shown; got {len(values)} answers.")
+        if number is None and not question.given and mode != "pair":
+            number = 1 + max(
+                (a.screen for a in self.file.answers if a.screen is not None), default=0
+            )
+        if mode == "name":
+            names = [check_class(v) if isinstance(v, str) else None for v in values]
+            return question.names(names, number)
+        kind = str if mode == "sort" else bool
+        if not all(value is None or isinstance(value, kind) for value in values) or not values[0]:
+            raise Refused("An answer says of each row what it is; the first one is known.")
+        return question.answers(values, number)
 
     def _classes(self) -> list[str]:
         """Return the names to choose from, also those that were added on the page."""
@@ -245,59 +260,54 @@ class Session:
         return list(dict.fromkeys([*(self.setting.classes or ()), *named]))
 
     def _top_up(self) -> None:
-        """Fill the queue: every other question for the test, the others by the model."""
-        known = {answer.rows for answer in self.file.answers}
+        """Fill the queue."""
+        known = {tuple(sorted(answer.rows)) for answer in self.file.answers}
         self._queue = deque(
-            q for q in self._queue if (q.again or q.rows not in known) and self._can_be_shown(q)
+            q for q in self._queue if (q.given or q.is_new(known)) and self._can_be_shown(q)
         )
         known |= {question.rows for question in self._queue}
-        while len(self._queue) < _READY:
+        for _ in range(_READY * _MOST_ODD):  # files may be unreadable
+            if len(self._queue) >= _READY:
+                return
             question = self._next(known)
             if question is None:
                 return
-            known.add(question.rows)
             if self._can_be_shown(question):
+                known.add(question.rows)
                 self._queue.append(question)
 
     def _next(self, known: Known) -> Question | None:
         """Return a new question; None if nothing is left."""
-        question = None
-        number = len(self.file.answers) + sum(not q.again for q in self._queue)
-        if number % TEST_EVERY == 1:
-            tests = Labels.of([a for a in self.file.answers if a.weight is not None]).same
-            rare = len(tests) >= FIRST_TESTS and not any(tests[:FIRST_TESTS])
-            question = self._questions.test(known, near=rare)
-        while question is None and self._pool:
+        while self._pool:
             candidate = self._pool.popleft()
             if candidate.rows not in known:
-                question = candidate
-        return question or self._questions.plain(known)
+                return candidate
+        return self._questions.plain(known)
 
     def _can_be_shown(self, question: Question) -> bool:
         """Return False once a file of the question has turned out to be unreadable."""
         return all(map(self.setting.things.shown, question.rows))
 
-    def _card(self, question: Question) -> dict[str, Any]:
+    def _card(self, question: Question, *, brief: bool = False) -> dict[str, Any]:
         things = [self.setting.things.card(row) for row in question.rows]
-        return {"key": question.key, "things": things, "again": question.again}
+        if brief:
+            things = [{name: thing[name] for name in ("row", "id", "kind")} for thing in things]
+        return {"key": question.key, "things": things, "given": question.given or None}
 
     def _counts(self) -> dict[str, Any]:
         values = [answer.value for answer in self.file.answers]
         kinds = {"same": values.count(True), "different": values.count(False)}
         if self.setting.classes is not None:
             kinds = {name: values.count(name) for name in self._classes()}
-        return {
-            "answers": len(values),
-            "tests": sum(answer.weight is not None for answer in self.file.answers),
-            "kinds": kinds,
-            "unsure": values.count(None),
-        }
+        return {"answers": self.n_answers, "kinds": kinds, "unsure": values.count(None)}
 
     def _doubted(self) -> list[dict[str, Any]]:
-        """Return the answers to look at once more, for JSON."""
-        value = {answer.rows: _WORDS.get(answer.value) for answer in self.file.answers}
-        odd = [rows for rows in self._odd if rows in value and rows not in self._reviewed]
-        return [{**self._card(Question(rows)), "value": value[rows]} for rows in odd[:_MOST_ODD]]
+        """Return the questions whose answers look wrong, for JSON."""
+        past = {question.place: question for question in self._answered()}
+        found = (past[place] for place in self._odd if place in past)
+        found = (question for question in found if question.key not in self._reviewed)
+        brief = not self.setting.duplicates
+        return [self._card(question, brief=brief) for question in islice(found, _MOST_ODD)]
 
     # The worker
 
@@ -307,8 +317,9 @@ class Session:
         if fitted is None or len(answers) < len(fitted):
             return True
         if answers[: len(fitted)] != fitted:
-            return not any(question.again for question in self._queue)
-        return len(answers) >= len(fitted) + _REFIT_EVERY
+            return not any(question.given for question in self._queue)
+        every = _REFIT_EVERY if self.setting.duplicates else 1
+        return len(answers) >= len(fitted) + every
 
     def _work(self) -> None:
         while True:
@@ -333,7 +344,7 @@ class Session:
         """Refit and choose the next questions, without the lock; then show both."""
         learned = self.learning.refit(answers)
         pool = self._questions.chosen(answers) if learned else []
-        odd = self.learning.odd(answers) if learned else []
+        odd = self.learning.odd() if learned else []
         picture = self.learning.picture(answers)
         with self._lock:
             self._failure = ""
@@ -343,7 +354,7 @@ class Session:
             if learned:
                 self._pool = deque(pool)
                 ready = enumerate(self._queue)
-                self._queue = deque(q for k, q in ready if q.again or k < _LOADED)
+                self._queue = deque(q for k, q in ready if q.given or k < _LOADED)
                 self._top_up()
 
 

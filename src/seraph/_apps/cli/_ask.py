@@ -59,8 +59,12 @@ class AskRequest(ColumnsRequest):
     ] = None
     classes: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Ask for the class of one row: names, with commas."),
+        typer.Option(metavar="NAMES", help="Ask for the class of each row: names, with commas."),
     ] = None
+    sort: Annotated[
+        bool,
+        typer.Option("--sort", help="Ask for groups of rows, not only for those like the first."),
+    ] = False
     duplicates: Annotated[
         bool, typer.Option(help="Ask which rows describe the same thing, for seraph duplicates.")
     ] = False
@@ -86,8 +90,10 @@ class AskRequest(ColumnsRequest):
         check_output(self.output, (".csv",), (self.data, self.table, self.against))
         if self.against is not None and not self.duplicates:
             raise ValueError("--against has a meaning only with --duplicates.")
-        if self.duplicates and self.classes is not None:
-            raise ValueError("--classes has no meaning with --duplicates: leave one of them out.")
+        ways = {"--duplicates": self.duplicates, "--sort": self.sort}
+        ways["--classes"] = self.classes is not None
+        if len(both := [option for option, given in ways.items() if given]) > 1:
+            raise ValueError(f"{both[1]} has no meaning with {both[0]}: leave one of them out.")
 
     def arguments(self) -> list[str]:
         """Return the arguments of the command that learns from the answers, all but these."""
@@ -107,10 +113,11 @@ class AskRequest(ColumnsRequest):
 
 @command
 def ask(request: AskRequest) -> None:
-    """Ask about pair after pair on a page in your browser, and learn the distance meanwhile.
+    """Ask which rows are the same, on a page in your browser, and learn the distance meanwhile.
 
-    The page shows two rows: same or different? Every answer is in the file before the next
-    question shows; run the same command again to go on. The server listens on this machine only.
+    The page shows eight rows at a time: tap those that are the same as the first. Every screen is
+    in the file before the next one shows; run the same command again to go on. The server listens
+    on this machine only.
 
     Example: seraph ask photos.csv --id file --show photos/ -o answers.csv
 
@@ -158,6 +165,7 @@ def _read(request: AskRequest) -> tuple[Setting, list[str], Contents]:
         " and ".join(table.path.name for table in tables),
         points,
         classes=classes,
+        sort=request.sort,
         seed=request.seed,
         question=request.question or "",
         features=features,
@@ -213,22 +221,20 @@ def _serve(request: AskRequest, setting: Setting, ids: Sequence[str], contents: 
     n_first = getattr(setting.points, "n_first", None)
     by_id = request.id_column is not None
     file = AnswerFile(request.output, ids, form, contents, n_first, by_id=by_id)
-    n_before = len(file.answers)
     finish = _finish(request)
     session = Session(setting, file, finish)
     try:
         server = Server(session, request.port)
-        _greet(server.address, session, request.output, n_before)
+        _greet(server.address, session, request.output)
         server.run(browser=not request.no_browser)
     except KeyboardInterrupt:
         pass  # the way to end it
     finally:
         session.close()
-    n_answers = len(file.answers)
-    say(f"{n_answers} answers in {request.output}. Learn from them: {finish.command}")
+    say(f"{_count(session)} in {request.output}. Learn from them: {finish.command}")
     result(
         answers=str(request.output),
-        n_answers=n_answers,
+        n_answers=session.n_answers,
         command=finish.command,
         **session.learning.values(),
         verdict=session.learning.verdict,
@@ -249,13 +255,18 @@ def _finish(request: AskRequest) -> Finish:
     return Finish(words, model, report, then if request.classes is not None else ())
 
 
-def _greet(address: str, session: Session, output: Path, n_before: int) -> None:
+def _greet(address: str, session: Session, output: Path) -> None:
     title, n_rows, n_missing = session.setting.title, session.setting.n_rows, session.n_missing
     missing = f", {n_missing:,} of them without a file and not asked" if n_missing else ""
-    going_on = f" Going on after {n_before} answers." if n_before else ""
+    going_on = f" Going on after {_count(session)}." if session.n_answers else ""
     say(f"{title}: {n_rows:,} rows{missing}. Answers go to {output}.{going_on}")
     print_now(address)
     say("Open this address in a browser on this machine. Ctrl-C ends the session.")
+
+
+def _count(session: Session) -> str:
+    n, noun = session.n_answers, "answer" if session.setting.duplicates else "screen"
+    return f"{n} {noun}{'s' if n != 1 else ''}"
 
 
 def _check_installed() -> None:

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from ... import Marks, TablePreparer
 from ..._utils._directions import check_directions
-from ...tables._answers import answered_classes, answered_pairs
+from ...tables._answers import answered_classes, marked_pairs
 from ...tables._decide import number_steps
 from ...tables._labels import class_codes, labels_of, unknown_labels
 from ...tables._messages import and_more, quoted
@@ -71,8 +71,8 @@ class Examples:
         labels, unlabeled = _labels(table, request)
         marks = Marks(rows=table.n_rows)
         if pairs_file is not None:
-            answers = answered_pairs([table], pairs_file, request.id_column, may_change=False)
-            marks = Marks(*answers, rows=table.n_rows)
+            marked = marked_pairs(table, pairs_file, request.id_column)
+            marks = Marks.from_frame(marked, rows=table.n_rows)
         _check_labels(table, labels, len(marks.pairs), request.label, pairs_file)
         examples = cls(
             table.without([request.label if table.names else None, request.id_column]),

@@ -3,10 +3,12 @@
 import { drawChart } from "./chart.js";
 import { PointMap } from "./map.js";
 import { make } from "./page.js";
-import { brief, cellsOf, figure, picture, rowsTable, thumbnail } from "./things.js";
+import { Pair } from "./pair.js";
+import { Screen } from "./screen.js";
+import { brief, picture, rowsTable, thumbnail } from "./things.js";
+import { Problem, request } from "./transport.js";
 
 const { mode, making, made, first, second, measure } = document.body.dataset;
-const byClass = mode === "classes";
 const $ = (id) => document.getElementById(id);
 let state = null;
 let shownKey = null;
@@ -16,32 +18,11 @@ let version = -1;
 let ending = false;
 let listed = -1; // answers in the list of past ones
 const added = []; // classes that have no answer yet
-const classes = () => [...new Set([...state.classes, ...added])];
-const namesOf = (things) => things.map((thing) => thing.id).join(" and ");
+const classes = () => [...new Set([...(state?.classes ?? []), ...added])];
 
 // Screen readers read a live region again whenever its text is set.
 function write(id, text) {
   if ($(id).textContent !== text) $(id).textContent = text;
-}
-
-// Requests
-
-class Problem extends Error {}
-
-async function ask(path, body) {
-  let response;
-  try {
-    response = await fetch(path, body === undefined ? {} : {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
-    });
-  } catch {
-    throw new Problem("The server does not answer. Your answers are on disk: start the same command again, and open the address that it prints.");
-  }
-  const value = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Problem(value.problem ?? "This page belongs to an earlier run: open the address that the command printed last.");
-  return value;
 }
 
 // A message stays until what it says is no longer true: one about the server until that answers,
@@ -60,7 +41,7 @@ async function change(path, body, said = "") {
   waiting = true;
   changes += 1;
   try {
-    const next = await ask(path, body);
+    const next = await request(path, body);
     complain(next.elsewhere ? "That question was answered in another tab. Here is the current one." : "");
     show(next);
     $("said").textContent = next.elsewhere ? "" : said;
@@ -78,7 +59,7 @@ async function refresh() {
   if (waiting || document.hidden) return;
   const before = changes;
   try {
-    const next = await ask("state");
+    const next = await request("state");
     if (waiting || changes !== before) return;
     if (about === "server") complain("");
     show(next);
@@ -90,102 +71,58 @@ async function refresh() {
 
 // The question
 
+const Asking = mode === "pair" ? Pair : Screen;
+const asking = new Asking($("things"), $("answers"), { mode, classes, give, unreadable: refresh, say: (text) => { $("said").textContent = text; } });
+
 function showQuestion(question) {
-  const box = $("things");
-  $("before-this").hidden = !question?.again;
+  $("before-this").hidden = !question?.given;
+  $("answers").hidden = !question;
   if (question?.key === shownKey) return;
-  shownKey = question?.key ?? null;
-  if (!question) {
-    box.className = "things one";
-    box.replaceChildren(make("p", { className: "missing", textContent: "There is nothing left to ask. Finish to get the result." }));
-    return;
-  }
-  const { things } = question;
-  if (things[0].kind === "cells") {
-    box.className = "things rows";
-    box.replaceChildren(rowsTable(things));
-  } else {
-    const all = (kind) => (things.every((thing) => thing.kind === kind) ? ` ${kind}s` : "");
-    box.className = `things${byClass ? " one" : ""}${all("text")}${all("sound")}`;
-    box.replaceChildren(...things.map((thing, k) => {
-      const name = byClass ? thing.id : `${k ? "Right" : "Left"}: ${thing.id}`;
-      const shown = figure(thing, name, refresh); // the server then has another question
-      if (thing.cells.length) shown.append(cellsOf(thing, things[1 - k]));
-      return shown;
-    }));
-  }
+  shownKey = question?.key ?? "";
+  if (question) asking.show(question);
+  else $("things").replaceChildren(make("p", { className: "missing", textContent: "There is nothing left to ask. Finish to get the result." }));
 }
 
-// Answers
-
-function answerButton(value, label, className, key, shortcut = key) {
-  const button = make("button", { type: "button", className }, label);
-  if (key) {
-    button.setAttribute("aria-keyshortcuts", shortcut);
-    button.append(make("kbd", { textContent: key, "aria-hidden": "true" }));
-  }
-  button.dataset.value = value;
-  button.addEventListener("click", () => give(value));
-  return button;
-}
-
-// The key of each class: its name if that is a digit, else the next free digit from 1 to 9. A name
-// that is a longer number has none, since the digit of another number would mislead.
-function keysOf(names) {
-  const free = [..."123456789"].filter((digit) => !names.includes(digit));
-  return names.map((name) => (/^\d$/.test(name) ? name : /^\d+$/.test(name) ? "" : free.shift() ?? ""));
-}
-
-function showButtons() {
-  const box = $("answers"), names = byClass ? classes() : ["different", "same"];
-  if (box.children.length !== names.length + 1) {
-    const keys = byClass ? keysOf(names) : [];
-    const unsure = answerButton("unsure", "Unsure", "unsure", "Space");
-    box.replaceChildren(...(byClass
-      ? [...names.map((name, k) => answerButton(`class:${name}`, name, "class", keys[k])), unsure]
-      : [answerButton("different", "Different", "different", "←", "ArrowLeft"), unsure, answerButton("same", "Same", "same", "→", "ArrowRight")]));
-  }
-  for (const button of box.children) button.setAttribute("aria-disabled", !state.question);
-}
-
-async function give(value) {
+async function give(values, said) {
   if (waiting || !shownKey) return;
   const start = performance.now();
-  const button = [...$("answers").children].find((b) => b.dataset.value === value);
-  button?.classList.add("given");
-  const next = await change("answer", { key: shownKey, value }, `Saved: ${value.replace("class:", "")}. `);
-  if (next) {
-    if (next.question) $("said").textContent += `Next: ${namesOf(next.question.things)}.`;
-    $("question").focus({ preventScroll: true });
-    requestAnimationFrame(() => performance.measure("next question", { start, end: performance.now() }));
-  }
-  setTimeout(() => button?.classList.remove("given"), 150);
+  const next = await change("answer", { key: shownKey, values }, `Saved: ${said}. `);
+  if (!next) return;
+  if (next.question) $("said").textContent += mode === "pair" ? `Next: ${next.question.things.map(({ id }) => id).join(" and ")}.` : `Next: ${next.question.things[0].id}.`;
+  $("question").focus({ preventScroll: true });
+  scrollTo({ top: 0 });
+  requestAnimationFrame(() => performance.measure("next question", { start, end: performance.now() }));
 }
 
-const undo = () => state?.counts.answers && change("undo", { answers: state.counts.answers }, "The last answer was taken back.");
+const undo = () => state?.counts.answers && change("undo", { key: shownKey }, "The answer before, to change it. It stays until you confirm another one.");
 const again = (keys) => change("again", { keys }, "Asked again.").then((done) => done && $("question").focus());
+
+// An answered question in a list, with a link to look at it again.
+function pastItem({ key, things, given }) {
+  const shown = (mode === "like" || mode === "sort" ? things.slice(0, 1) : things).map((thing) => (thing.kind === "image" ? thumbnail(thing) : make("span", { dir: "auto", textContent: thing.id })));
+  const names = things.map(({ id }) => id).join(" and ");
+  const button = make("button", { type: "button", className: "link", textContent: "Look again", "aria-label": `Look again: ${names}` });
+  button.addEventListener("click", () => again([key]));
+  return make("li", {}, ...shown, make("b", { textContent: Asking.summary({ given }) }), button);
+}
 
 async function showPast() {
   if (!$("past").open) return;
-  const answers = await ask("answers").catch(() => null); // the next answer says what is wrong
-  if (!answers) return;
-  $("past-list").replaceChildren(...answers.map(({ key, things, value, test }) => {
-    const shown = things.map((thing) => (thing.kind === "image" ? thumbnail(thing) : make("span", { dir: "auto", textContent: thing.id })));
-    const button = make("button", { type: "button", className: "link", textContent: "Ask again", "aria-label": `Ask again: ${namesOf(things)}` });
-    button.addEventListener("click", () => again([key]));
-    return make("li", {}, ...shown, make("b", { textContent: value }), test ? make("small", { textContent: "test" }) : "", button);
-  }));
+  const answers = await request("answers").catch(() => null); // the next answer says what is wrong
+  if (answers) $("past-list").replaceChildren(...answers.map(pastItem));
 }
 
 // What has been learned
 
+const NOUN = mode === "pair" ? "answer" : "screen";
+
 function showCounts({ counts }) {
-  const kinds = Object.entries(counts.kinds).filter(([, n]) => n || !byClass);
-  const parts = kinds.map(([name, n]) => (byClass ? `${name} (${n})` : `${n} ${name}`));
+  const kinds = Object.entries(counts.kinds).filter(([, n]) => n || mode !== "name");
+  const noun = mode === "pair" || mode === "name" ? "" : " pairs";
+  const parts = kinds.map(([name, n]) => (mode === "name" ? `${name} (${n})` : `${n}${noun} ${name}`));
   if (counts.unsure) parts.push(`${counts.unsure} unsure`);
-  const noun = counts.answers === 1 ? "answer" : "answers";
-  $("counts").textContent = counts.answers ? `${counts.answers} ${noun}: ${parts.join(", ")}` : "No answers yet.";
-  const colors = [...kinds.map(([name, n]) => [byClass ? "class" : name, n]), ["unsure", counts.unsure]];
+  $("counts").textContent = counts.answers ? `${counts.answers} ${NOUN}${counts.answers === 1 ? "" : "s"}: ${parts.join(", ")}` : "No answers yet.";
+  const colors = [...kinds.map(([name, n]) => [mode === "name" ? "class" : name, n]), ["unsure", counts.unsure]];
   $("bar").replaceChildren(...colors.filter(([, n]) => n).map(([className, n]) => {
     const part = make("i", { className });
     part.style.flexGrow = n;
@@ -205,17 +142,17 @@ function showLearning({ judgments, advice, stop, doubts }) {
   figures.forEach(({ value, low, high }, k) => $(k ? "second" : "first").replaceChildren(
     value.toFixed(2), make("small", { textContent: `${low.toFixed(2)} to ${high.toFixed(2)}` })));
   $("chart").setAttribute("aria-label", `${measure}: ${first} ${figures[0].value.toFixed(2)}, ${second} ${figures[1].value.toFixed(2)}`);
-  drawChart($("chart"), judgments);
+  drawChart($("chart"), judgments, NOUN);
 }
 
-new ResizeObserver(() => $("chart").hidden || drawChart($("chart"), state.learning.judgments)).observe($("chart"));
+new ResizeObserver(() => $("chart").hidden || drawChart($("chart"), state.learning.judgments, NOUN)).observe($("chart"));
 
 function showDoubts(doubts) {
   $("doubts").hidden = !doubts.length;
-  $("doubted").textContent = doubts.length === 1 ? "1 answer looks wrong" : `${doubts.length} answers look wrong`;
-  $("doubt-list").replaceChildren(...doubts.map(({ things, value }) => make("li", {},
-    make("p", {}, "You said ", make("b", { textContent: value }), ", unlike the others."),
-    things[0].cells.length ? rowsTable(things) : namesOf(things))));
+  const contradict = doubts.length === 1 ? "contradicts the others" : "contradict the others";
+  $("doubted").textContent = `${doubts.length} ${NOUN}${doubts.length === 1 ? "" : "s"} ${contradict}`;
+  $("doubt-list").replaceChildren(...doubts.map((doubt) => (mode === "pair" && doubt.things[0].cells.length ? make("li", {},
+    make("p", {}, "You said ", make("b", { textContent: Asking.summary(doubt) }), ", unlike the others."), rowsTable(doubt.things)) : pastItem(doubt))));
   $("again").onclick = () => again(doubts.map(({ key }) => key));
 }
 
@@ -228,7 +165,7 @@ async function showTip(row, x, y) {
   tipFor = row;
   const tip = $("tip");
   if (row === null) tip.hidden = true;
-  const thing = row === null ? null : await ask(`thing/${row}`).catch(() => null); // the next answer says what is wrong
+  const thing = row === null ? null : await request(`thing/${row}`).catch(() => null); // the next answer says what is wrong
   if (!thing || tipFor !== row) return;
   const image = thing.kind === "image" ? Object.assign(picture(thing, "small"), { alt: "" }) : "";
   tip.replaceChildren(image, image ? make("b", { textContent: thing.id }) : brief(thing));
@@ -243,7 +180,7 @@ async function showMap() {
   if (!map || state.version === version) return;
   version = state.version;
   try {
-    const data = await ask("picture");
+    const data = await request("picture");
     map.update(data);
     $("map").dataset.version = data.version;
     $("map-note").textContent = data.learned ? "Point to look, drag, zoom." : "Nothing learned yet.";
@@ -306,12 +243,11 @@ function turn(toEnd) {
 
 function show(next) {
   state = next;
-  showButtons();
   showQuestion(next.question);
   showCounts(next);
   showLearning(next.learning);
   showEnd(next);
-  for (const thing of next.upcoming.flatMap((question) => question.things)) if (thing.kind === "image") picture(thing);
+  for (const row of next.upcoming) picture({ row });
   showMap();
   if (next.counts.answers !== listed) {
     listed = next.counts.answers;
@@ -320,17 +256,12 @@ function show(next) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (ending || event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+  if (ending || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   const { target } = event;
-  const key = event.key.toLowerCase(); // Caps Lock changes no answer
   if (target.matches("input, textarea, select")) return;
-  if (key === " " && target.matches("button, a, audio, summary")) return;
-  const values = { " ": "unsure" };
-  if (byClass && state) keysOf(classes()).forEach((digit, k) => { if (digit) values[digit] = `class:${classes()[k]}`; });
-  else Object.assign(values, { arrowleft: "different", arrowright: "same" });
-  if (key === "u") undo();
-  else if (values[key]) give(values[key]);
-  else return;
+  if (event.key === " " && target.matches("audio") || " Enter".includes(event.key) && target.matches("button, a, summary")) return;
+  if (event.key.toLowerCase() === "u" && !event.shiftKey) undo(); // Caps Lock changes nothing
+  else if (!shownKey || !asking.key(event)) return;
   event.preventDefault();
 });
 $("undo").addEventListener("click", undo);
@@ -342,13 +273,13 @@ $("copy").addEventListener("click", async () => {
   await navigator.clipboard.writeText($("command").textContent);
   $("copy").textContent = "Copied";
 });
-if (byClass) {
+if (mode === "name") {
   const add = () => {
     const name = $("another").value.trim();
     if (!name || !state) return;
     $("another").value = "";
     added.push(name);
-    showButtons();
+    if (shownKey) asking.choose(name);
     $("said").textContent = `Added: ${name}.`;
     $("question").focus({ preventScroll: true }); // so that keys answer again
   };

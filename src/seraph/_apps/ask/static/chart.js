@@ -3,7 +3,7 @@
 const NS = "http://www.w3.org/2000/svg";
 const HEIGHT = 112, LEFT = 30, RIGHT = 8, TOP = 8, BOTTOM = 22;
 
-export function drawChart(box, judgments) {
+export function drawChart(box, judgments, noun) {
   const svg = document.createElementNS(NS, "svg");
   const add = (name, attributes, text = "") => {
     const node = document.createElementNS(NS, name);
@@ -25,7 +25,7 @@ export function drawChart(box, judgments) {
     add("text", { x: LEFT - 5, y: y(value) + 4, "text-anchor": "end" }, value.toFixed(step === 0.25 ? 2 : 1));
   }
   const ends = last === first ? [[last, "middle"]] : [[first, "start"], [last, "end"]];
-  for (const [n, anchor] of ends) add("text", { x: x(n), y: HEIGHT - 6, "text-anchor": anchor }, `${n} answers`);
+  for (const [n, anchor] of ends) add("text", { x: x(n), y: HEIGHT - 6, "text-anchor": anchor }, `${n} ${noun}s`);
   const points = (k, end) => judgments.map(({ answers, figures }) => `${x(answers).toFixed(1)} ${y(figures[k][end]).toFixed(1)}`);
   const highs = points(0, "high"), lows = points(0, "low").reverse();
   add("path", { class: "band", d: `M${[...highs, ...lows].join("L")}Z` });

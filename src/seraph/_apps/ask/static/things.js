@@ -2,13 +2,14 @@
 
 import { WORDS, difference, marked, plain } from "./cells.js";
 import { make } from "./page.js";
+import { imageOf, soundOf } from "./transport.js";
 
 const SHOWN = 4; // cells of a row where there is little room
 const pictures = new Map(); // loaded ahead, by address
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 export function picture({ row }, size = "large") {
-  const source = `image/${size}/${row}`;
+  const source = imageOf(row, size);
   let image = pictures.get(source);
   if (!image) {
     image = make("img", { src: source });
@@ -19,8 +20,8 @@ export function picture({ row }, size = "large") {
   return image;
 }
 
-// A row with a file or a text; `unreadable` is called if its picture cannot be shown.
-export function figure(thing, name, unreadable) {
+// A row with a file or a text, and its cells beside another row; `unreadable` is called if its picture cannot be shown.
+export function figure(thing, name, unreadable, other) {
   const view = make("div", { className: "view" });
   if (thing.kind === "image") {
     const image = Object.assign(picture(thing), { alt: name, draggable: false });
@@ -35,29 +36,33 @@ export function figure(thing, name, unreadable) {
   } else if (thing.kind === "sound") {
     view.append(
       make("span", { className: "note", textContent: "♪", "aria-hidden": "true" }),
-      make("audio", { controls: true, preload: "auto", src: `sound/${thing.row}`, "aria-label": `Sound ${name}` }),
+      make("audio", { controls: true, preload: "auto", src: soundOf(thing.row), "aria-label": `Sound ${name}` }),
     );
   } else if (thing.kind === "text") {
     view.append(make("p", { className: "text", dir: "auto" }, ...plain(["", thing.text])));
   } else {
     view.append(make("p", { className: "missing", textContent: "There is no file for this row." }));
   }
-  return make("figure", { className: `thing ${thing.kind}`, "aria-label": name }, view, make("figcaption", { dir: "auto", textContent: thing.id }));
+  return make("figure", { className: `thing ${thing.kind}`, "aria-label": name }, view, make("figcaption", { dir: "auto", textContent: thing.id }),
+    thing.cells.length ? cellsOf(thing, other) : "");
 }
 
 // The cells of a row, marked where those of another one differ.
 export function cellsOf(thing, other) {
-  return make("table", { className: "cells" }, ...thing.cells.map((cell, k) => make("tr", { className: other ? difference(cell, other.cells[k]) : "" },
-    make("th", { textContent: cell[0], scope: "row" }),
-    make("td", { dir: "auto" }, ...(other ? marked(cell, other.cells[k]) : plain(cell))))));
+  return make("dl", { className: "cells" }, ...thing.cells.map((cell, k) => {
+    const how = other ? difference(cell, other.cells[k]) : "";
+    const unseen = how ? make("span", { className: "unseen", textContent: ` (${WORDS[how]})` }) : "";
+    return make("div", { className: how }, make("dt", { textContent: cell[0], title: cell[0] }),
+      make("dd", { dir: "auto" }, ...(other ? marked(cell, other.cells[k]) : plain(cell)), unseen));
+  }));
 }
 
-// One row, or two side by side, by their cells.
+// Two rows side by side, by their cells.
 export function rowsTable(things) {
   const head = make("tr", {}, make("td"), ...things.map((thing) => make("th", { dir: "auto", textContent: thing.id, scope: "col" })));
   const body = make("tbody", {}, ...things[0].cells.map(([name], k) => {
     const cells = things.map((thing) => thing.cells[k]);
-    const how = cells.length > 1 ? difference(...cells) : "";
+    const how = difference(...cells);
     const unseen = how ? make("span", { className: "unseen", textContent: ` (${WORDS[how]})` }) : "";
     return make("tr", { className: how }, make("th", { scope: "row" }, name, unseen),
       ...cells.map((cell, c) => make("td", { dir: "auto" }, ...(how ? marked(cell, cells[1 - c]) : plain(cell)))));
@@ -65,7 +70,7 @@ export function rowsTable(things) {
   return make("div", { className: "table" }, make("table", { className: "rows" }, make("thead", {}, head), body));
 }
 
-export const thumbnail = ({ row, id }) => make("img", { src: `image/small/${row}`, alt: id, title: id, loading: "lazy" });
+export const thumbnail = ({ row, id }) => make("img", { src: imageOf(row, "small"), alt: id, title: id, loading: "lazy" });
 
 // A row in few words: its picture, or its name and the cells that fit.
 export function brief(thing) {
