@@ -23,6 +23,13 @@ from ._screens import answered
 _ROWS = 800
 # It is time to finish when the AUC has risen by no more than this in the last screens.
 WINDOW, _LITTLE = 10, 0.01
+# What the page calls the verdict of `judge_screens`.
+_SAID = {
+    "better": "The learned distance is better than the Euclidean one",
+    "worse": "The Euclidean distance is better than the learned one",
+    "about as good": "The two distances are about as good as each other",
+    "open": "It is open which distance is better",
+}
 
 
 @dataclass(frozen=True)
@@ -83,12 +90,12 @@ class Screened(NamedTuple):
         """Collect the screens of the most usual size."""
         asked = [screen for screen in answered(answers, sort=sort) if screen.chances]
         size = Counter(len(screen.rows) for screen in asked).most_common(1)
-        asked = [screen for screen in asked if [(len(screen.rows))] == [n for n, _ in size]]
+        asked = [screen for screen in asked if len(screen.rows) == size[0][0]]
         said: list[list[Any]] = [list(screen.given) for screen in asked]
         if any(isinstance(value, bool) for values in said for value in values):
             said = [[-1 if v is None else int(v in (True, "A")) for v in s[1:]] for s in said]
         else:  # a row that is unlike all others is a group of its own
-            said = [[k if v == "" else v for k, v in enumerate(values)] for values in said]
+            said = [[str(k) if v == "" else v for k, v in enumerate(values)] for values in said]
         return cls(
             [screen.place for screen in asked],
             np.array([screen.rows for screen in asked], dtype=np.intp),
@@ -133,7 +140,13 @@ class Learning:
     @property
     def verdict(self) -> str:
         """Which distance is better; empty if there are too few answers."""
-        return sentence(self._past[-1][1]) if self._past else ""
+        if not self._past:
+            return ""
+        last = self._past[-1][1]
+        aucs = f"AUC {last.learned[0]:.2f} against {last.before[0]:.2f}"
+        low, high = last.difference[1:]
+        interval = f"95 % interval of the difference {low:+z.2f} to {high:+z.2f}"
+        return f"{_SAID[last.verdict]} ({aucs}; {interval})."
 
     def values(self) -> dict[str, Any]:
         """Return the verdict as plain values."""
@@ -241,19 +254,6 @@ class Learning:
 def interval_of(values: tuple[float, float, float]) -> dict[str, float]:
     """Return a value and the ends of its interval, for JSON."""
     return dict(zip(("value", "low", "high"), map(float, values), strict=True))
-
-
-def sentence(judged: ScreenJudgment) -> str:
-    """Say which distance is better."""
-    _, low, high = judged.difference
-    aucs = f"AUC {judged.learned[0]:.2f} against {judged.before[0]:.2f}"
-    said = {
-        "better": "The learned distance is better than the Euclidean one",
-        "worse": "The Euclidean distance is better than the learned one",
-        "about as good": "The two distances are about as good as each other",
-        "open": "It is open which distance is better",
-    }[judged.verdict]
-    return f"{said} ({aucs}; 95 % interval of the difference {low:+z.2f} to {high:+z.2f})."
 
 
 def _outlook(judged: ScreenJudgment) -> str:
