@@ -73,20 +73,6 @@ def short_table(results):
     )
 
 
-def page_table(results):
-    """Return the table of the page: what MeanMetric and SERAPH gain, in every setting."""
-    rows = []
-    for case in results.cases:
-        best = results.best_rival(*case)
-        plain, rival = (
-            [cell(results, *case, method, other) for method in LEARNED]
-            for other in ("euclidean", best)
-        )
-        rows.append([spell_case(*case), *plain, METHODS[best].title, *rival])
-    header = ["", "MeanMetric - not learning", "SERAPH - not learning", "best rival"]
-    return table([*header, "MeanMetric - best rival", "SERAPH - best rival"], rows)
-
-
 def count_sure(results, keys):
     """Return how many comparisons are surely ahead and behind, each (before correction)."""
     counts = []
@@ -386,7 +372,7 @@ def write_report(log, docs):
     )
     sections = {
         "What to remember": headline(results),
-        "Gains": page_table(results),
+        "Gains": short_table(results),
         "Sets that get worse": losses(results),
         "Sure gains and losses": tally(results),
         "From classes: MetricClassifier": classes_table(results),
