@@ -47,7 +47,7 @@ _DOUBTFUL = 0.05
 class ScreenJudgment:
     """What screens say about a learned distance: see `judge_screens`.
 
-    Attributes
+    Parameters
     ----------
     learned, before, difference : tuple of float
         AUC of the learned distance, AUC of the distance before learning, and how much larger the
@@ -64,6 +64,17 @@ class ScreenJudgment:
     doubtful : ndarray of int
         Numbers of the screens to look at again, the most doubtful first: those with an answer
         of a likelihood below 0.05, or a pair that another screen answers differently.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from seraph import ScreenJudgment
+    >>> likely = np.array([[0.9, 0.02]])
+    >>> found = ScreenJudgment(
+    ...     (0.9, 0.8, 0.95), (0.7, 0.6, 0.8), (0.2, 0.1, 0.3), "better", 0, likely, np.array([0])
+    ... )
+    >>> found.verdict, found.doubtful.tolist()
+    ('better', [0])
     """
 
     learned: Interval
