@@ -1,74 +1,65 @@
 r"""
-Which pair to ask about next
-============================
+What to ask about next
+======================
 
-You can ask an expert whether two points are alike. ``query_pairs`` looks at all pairs, stores only
-a few, and returns those that the model is least sure of, :math:`p \approx 1/2`, no point in two of
-them.
+A person who knows the rows can say which of them are the same. ``query_screens`` shows a few rows
+at a time: a random one, some that are near to it by the distance learned so far, and random ones.
+The person taps those that are like the first; each screen answers many pairs.
 
-This example starts from ten labels and adds 40 answers, five at a time. The picture shows how well
-the distances between new points separate pairs of one class from the others, averaged over 20
-samplings of the wine data.
+The picture shows how well the distances between new points separate pairs of one class from the
+others, by the number of taps; means of ten samplings of the wine data.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.spatial.distance import pdist
 from sklearn.datasets import load_digits, load_wine
-from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from seraph import SERAPH, Marks, MetricClassifier, query_pairs, query_rows
+from seraph import Marks, MeanMetric, MetricClassifier, query_rows, query_screens
+from seraph.metrics import pair_auc
 
 X, y = load_wine(return_X_y=True)
 X = StandardScaler().fit_transform(X)
 
 
-def auc(learner, X, y):
-    """Area under the ROC curve of the distances between all pairs."""
-    i, j = np.triu_indices(len(X), k=1)
-    return roc_auc_score(y[i] == y[j], -pdist(learner.transform(X)))
-
-
-def course(at_random, seed, n_rounds=8):
-    """AUC on new points after each round of five questions."""
+def course(seed, by_screens, n_rounds=5):
+    """Taps, and AUC on new points, after each round: two screens, or twelve random pairs."""
     rng = np.random.default_rng(seed)
     pool, test = np.split(rng.permutation(len(X)), [100])
-    y_partial = np.where(np.arange(100) < 10, y[pool], -1)
-    everything = np.array(np.triu_indices(100, k=1)).T
-    unknown = everything[everything[:, 1] >= 10]
-    pairs = np.empty((0, 2), dtype=int)
-    scores = []
-    for _ in range(n_rounds + 1):
-        alike = y[pool][pairs[:, 0]] == y[pool][pairs[:, 1]]
-        marks = Marks(pairs, alike, rows=X[pool])
-        learner = SERAPH().fit(X[pool], y_partial, marks=marks)
-        scores.append(auc(learner, X[test], y[test]))
-        if at_random:
-            questions = rng.permutation(unknown)[:5]
+    Z, z, model = X[pool], y[pool], None
+    rows, pairs, scores = np.empty((0, 8), dtype=int), np.empty((0, 2), dtype=int), []
+    for turn in range(n_rounds):
+        if by_screens:
+            more, _ = query_screens(model, Z, 2, random_state=turn)
+            rows = np.vstack([rows, more])
+            like_first = (z[rows[:, 1:]] == z[rows[:, :1]]).astype(int)
+            marks = Marks.from_screens(rows, like_first, rows=Z)
+            taps = like_first.sum() + len(rows)
         else:
-            questions = query_pairs(learner, X[pool], 5, y=y_partial, marks=marks)
-        pairs = np.unique(np.vstack([pairs, questions]), axis=0)
+            pairs = np.vstack(
+                [pairs, rng.permuted(np.tile(np.arange(100), (12, 1)), axis=1)[:, :2]]
+            )
+            marks = Marks(pairs, z[pairs[:, 0]] == z[pairs[:, 1]], rows=Z)
+            taps = len(pairs)
+        model = MeanMetric().fit(Z, marks=marks)
+        scores.append((taps, pair_auc(model.transform(X[test]), y[test])))
     return scores
 
 
 # %%
-# Random questions, and those of ``query_pairs``.
+# Random pairs, and screens of eight rows.
 
 figure, axes = plt.subplots(figsize=(7, 4.4), layout="constrained")
-for name, color in (("random", "0.5"), ("query_pairs", "C0")):
-    scores = np.array([course(name == "random", seed) for seed in range(20)])
-    mean, error = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(20)
-    asked = 5 * np.arange(len(mean))
-    axes.plot(asked, mean, "o-", color=color, label=name)
-    axes.fill_between(asked, mean - error, mean + error, color=color, alpha=0.15, linewidth=0)
-    print(f"{name}: {mean[0]:.4f} at the start, {mean[-1]:.4f} at the end")
-axes.set(xlabel="questions answered", ylabel="AUC of new pairs", title="Chosen and random pairs")
+for name, color in (("random pairs", "0.5"), ("screens", "C0")):
+    courses = np.mean([course(seed, name == "screens") for seed in range(10)], axis=0)
+    axes.plot(*courses.T, "o-", color=color, label=name)
+    print(f"{name}: AUC {courses[-1, 1]:.3f} after {courses[-1, 0]:.0f} taps")
+axes.set(xlabel="taps", ylabel="AUC of new pairs", title="Screens and random pairs")
 axes.legend()
 plt.show()
 
 # %%
-# Rows instead of pairs: ``query_rows`` chooses rows to label, typical ones of regions without a
+# Classes instead: ``query_rows`` chooses rows to label, typical ones of regions without a
 # label. Of 400 digits 20 have a label; 20 more are labeled, at random or as it asks. The error of
 # the nearest labeled digit on new ones, mean of five samplings:
 

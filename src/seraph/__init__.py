@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
         track_screens,
     )
     from ._decide._pair_classifier import PairClassifier
-    from ._decide._queries import query_pairs, query_rows
+    from ._decide._queries import query_rows
     from ._decide._screens import query_screens
     from ._decide._space import ForestSpace
     from ._fit import FitState
@@ -56,7 +56,6 @@ __all__ = [
     "constrained_k_means",
     "judge_screens",
     "load",
-    "query_pairs",
     "query_rows",
     "query_screens",
     "rank_screens",
@@ -78,7 +77,7 @@ _HOMES = {
         "track_screens",
     ),
     "_decide._pair_classifier": ("PairClassifier",),
-    "_decide._queries": ("query_pairs", "query_rows"),
+    "_decide._queries": ("query_rows",),
     "_decide._screens": ("query_screens",),
     "_decide._space": ("ForestSpace",),
     "_fit": ("FitState",),

@@ -21,7 +21,6 @@ from seraph import (
     MeanMetric,
     MetricClassifier,
     PairClassifier,
-    query_pairs,
 )
 from seraph.classic import GMML, Euclidean
 from tests.helpers.quick import few
@@ -84,7 +83,6 @@ def test_masked_entries_are_refused():
         lambda: pairs.predict([[0, 1]], masked),
         lambda: pairs.predict(np.ma.masked_greater(POINTS[PAIRS], 2.0)),
         lambda: classes.predict(masked),
-        lambda: query_pairs(pairs, masked),
     ):
         with pytest.raises(ValueError, match="masked entries"):
             ask()
@@ -109,9 +107,6 @@ def test_from_classes_alone_class_probabilities_decide():
     assert np.mean((model.predict(ALL, X[TEST]) == 1) == SAME) > 0.85
     nearest = PairClassifier(MetricClassifier(FAST, rule="nearest")).fit(POINTS, some)
     assert set(nearest.pair_distance(ALL, X[TEST])) <= {0.0, 1.0}
-    query = query_pairs(model, X[TEST], 3)
-    doubt = np.abs(model.pair_distance(query, X[TEST]) - model.threshold_)
-    assert doubt[0] == pytest.approx(np.abs(d - model.threshold_).min(), abs=1e-12)
 
 
 def labeled_points(seed=0):

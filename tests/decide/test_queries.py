@@ -1,4 +1,4 @@
-"""Which pairs and which rows to ask about next."""
+"""Which rows to ask about next."""
 
 import numpy as np
 import pytest
@@ -8,102 +8,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from seraph import (
-    SERAPH,
-    Marks,
-    MetricClassifier,
-    PairClassifier,
-    query_pairs,
-    query_rows,
-)
-from seraph.classic import GMML, Euclidean
-
-
-# Pairs
-@pytest.mark.parametrize(
-    "model",
-    [
-        SERAPH(),
-        SERAPH(gamma=5.0),
-        PairClassifier(GMML(), cv=2, forest=False),
-        PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2, forest=False),
-    ],
-    ids=repr,
-)
-def test_the_pairs_are_those_that_the_model_is_least_sure_of(wine, model):
-    X, y_partial, _ = wine
-    if isinstance(model, PairClassifier):
-        known = np.flatnonzero(y_partial >= 0)
-        pairs = known[np.array(np.triu_indices(len(known), k=1)).T]
-        same = y_partial[pairs[:, 0]] == y_partial[pairs[:, 1]]
-        model.fit(X, marks=Marks(pairs, same, rows=X))
-        doubts = lambda pairs: np.abs(model.pair_distance(pairs, X) - model.threshold_)  # noqa: E731
-    else:
-        model.fit(X, y_partial)
-        doubts = lambda pairs: np.abs(model.pair_proba(pairs, X) - 0.5)  # noqa: E731
-    pairs = query_pairs(model, X, 8)
-    chosen = doubts(pairs)
-    assert chosen[0] == pytest.approx(doubts(np.array(np.triu_indices(len(X), k=1)).T).min())
-    assert np.all(np.diff(chosen) >= -1e-9)
-    assert len(np.unique(pairs)) == 16
-    assert np.all(pairs[:, 0] < pairs[:, 1])
-
-
-def test_known_pairs_are_not_asked_for(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X, y_partial)
-    first = query_pairs(learner, X, 6)
-    again = query_pairs(learner, X, 6, marks=Marks(first[:, ::-1], [1] * 6, rows=X))
-    assert not {*map(tuple, first)} & {*map(tuple, again)}
-    rest = query_pairs(learner, X, 6, y=np.where(np.arange(len(X)) < 70, 0, -1))
-    assert np.all((rest >= 70).any(axis=1))
-
-
-@pytest.mark.filterwarnings("ignore:The learned distance does not tell")
-def test_pairs_are_found_where_all_are_equally_doubtful_and_in_a_sample_of_many_rows(rng):
-    points = rng.normal(size=(40, 2))
-    marks = Marks(np.arange(40).reshape(-1, 2), [1, 1, -1, -1, -1] * 4, rows=40)
-    model = PairClassifier(Euclidean(), cv=2, forest=False).fit(
-        points * np.where(np.arange(40) % 10 < 4, 9, 1)[:, None], marks=marks
-    )
-    assert np.isinf(model.threshold_)
-    assert len(np.unique(query_pairs(model, points, 5))) == 10
-    y = np.where(np.arange(5000) < 20, np.arange(5000) % 2, -1)
-    points = rng.normal(size=(5000, 2)) + np.arange(5000)[:, None] % 2
-    learner = SERAPH(mu=0.0).fit(points, y)
-    assert np.abs(learner.pair_proba(query_pairs(learner, points, 20), points) - 0.5).max() < 1e-3
-
-
-def test_a_pipeline_is_asked_like_its_learner(wine):
-    X, y_partial, _ = wine
-    raw = 7.0 + X * np.arange(1, X.shape[1] + 1)
-    model = make_pipeline(StandardScaler(), SERAPH()).fit(raw, y_partial)
-    expected = query_pairs(model[-1], model[0].transform(raw), 5)
-    np.testing.assert_array_equal(query_pairs(model, raw, 5), expected)
-
-
-def test_a_distance_without_a_threshold_has_no_doubt(wine):
-    X = wine[0]
-    with pytest.raises(
-        ValueError, match=r"Euclidean has no probabilities.*PairClassifier\(Euclidean\(\)\)"
-    ):
-        query_pairs(Euclidean().fit(X), X)
-    for model in (SERAPH(), PairClassifier(), make_pipeline(StandardScaler(), SERAPH())):
-        with pytest.raises(NotFittedError):
-            query_pairs(model, X)
-
-
-def test_fewer_pairs_than_asked_for_give_a_warning(wine):
-    X, y_partial, _ = wine
-    learner = SERAPH().fit(X.astype(np.float32), y_partial)
-    with pytest.warns(UserWarning, match="Only 2 of 10 pairs are left to ask about") as record:
-        assert len(query_pairs(learner, X[:5].astype(np.float32))) == 2
-    assert [warning.filename for warning in record] == [__file__]
-    with pytest.warns(UserWarning, match="Only 0 of"):
-        assert query_pairs(learner, X, 1, y=np.zeros(80)).shape == (0, 2)
-
-
-# Rows
+from seraph import SERAPH, MetricClassifier, PairClassifier, query_rows
+from seraph.classic import Euclidean
 
 DIGITS, Y = load_digits(return_X_y=True)
 DIGITS, Y = DIGITS[:500] / 16, Y[:500]

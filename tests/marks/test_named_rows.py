@@ -13,8 +13,8 @@ from seraph import (
     Marks,
     MetricClassifier,
     PairClassifier,
-    query_pairs,
     query_rows,
+    query_screens,
 )
 from seraph.classic import ITML
 
@@ -97,17 +97,15 @@ def test_an_index_with_repeated_names_is_refused_only_if_marks_need_it():
 
 def test_queries_name_rows_as_the_index_does_and_take_their_answers_back():
     learner, frame_learner = SERAPH().fit(X, marks=BY_NUMBER), SERAPH().fit(FRAME, marks=BY_NAME)
-    named = query_pairs(frame_learner, FRAME, 4, marks=BY_NAME)
-    np.testing.assert_array_equal(named, NAMES[query_pairs(learner, X, 4, marks=BY_NUMBER)])
     rows = query_rows(frame_learner, FRAME, 3, random_state=0)
     np.testing.assert_array_equal(rows, NAMES[query_rows(learner, X, 3, random_state=0)])
+    named, _ = query_screens(None, FRAME, 2, size=4, near=2, random_state=0)
     true = dict(zip(NAMES, Y, strict=True))
-    marks = BY_NAME + Marks(named, [true[a] == true[b] for a, b in named], rows=FRAME)
-    shuffled = FRAME.sample(frac=1, random_state=0)
-    frame_learner.fit(shuffled, marks=marks)
-    assert frame_learner.n_similar_ + frame_learner.n_dissimilar_ == len(ROWS) + 4
-    asked = query_pairs(frame_learner, shuffled, 3, marks=marks)
-    assert not set(map(frozenset, asked)) & set(map(frozenset, named))
+    answers = [[true[name] for name in screen] for screen in named]
+    marks = Marks.from_screens(named, answers, rows=FRAME)
+    assert (
+        marks.align(FRAME.sample(frac=1, random_state=0), N).similar.sum() == marks.similar.sum()
+    )
 
 
 @EVERY

@@ -18,7 +18,6 @@ from seraph import (
     MeanMetric,
     MetricClassifier,
     PairClassifier,
-    query_pairs,
     query_rows,
     query_screens,
 )
@@ -131,11 +130,10 @@ def test_questions_are_about_rows_of_the_collection(points):
     rows = query_rows(MODEL, points, 4, y=Y, random_state=0)
     assert (Y[rows] == -1).all()
     screens, _ = query_screens(MODEL, points, 2, random_state=0)
-    pairs = query_pairs(PAIR_MODEL, points, 3, marks=MARKS)
-    assert once(3) == READS
+    assert once(2) == READS
     sample = np.union1d(_sample.choose_rows(N, MOST, seed=0), np.flatnonzero(Y >= 0))
     assert np.isin(rows, sample).all()
-    assert max(rows.max(), screens.max(), pairs.max()) >= len(sample)
+    assert max(rows.max(), screens.max()) >= len(sample)
 
 
 def test_many_labeled_rows_are_sampled_with_a_warning(points):

@@ -8,6 +8,6 @@
     _folds            MarksKFold: no point is on both sides of a split
     _held_out         distances of pairs whose points a metric has not seen
     _threshold        thresholds and calibrated probabilities, chosen and judged on such pairs
-    _queries          query_pairs and query_rows; _screens  query_screens
+    _queries          query_rows; _screens  query_screens
     _judge_screens    what screens say about the distance learned from them
 """

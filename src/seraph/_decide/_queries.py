@@ -1,4 +1,4 @@
-"""Active learning: choose pairs of rows, or rows, to ask about next."""
+"""Active learning: choose rows to ask about next."""
 
 from __future__ import annotations
 
@@ -13,88 +13,16 @@ from sklearn.metrics import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from .._marks import Marks, PairLabels, Rows, is_frame, read_classes, sample_rows
+from .._marks import Rows, is_frame, read_classes, sample_rows
 from .._utils._public import publish
-from .._utils._tiles import spaced
 from .._utils._typing import Array
 from .._utils._validation import check_number, check_seed
 from .._utils._warnings import warn
-from ._classifier import MetricClassifier
-from ._models import last_step, transformed
+from ._models import transformed
 from ._pair_classifier import PairClassifier
 
-# Rows whose pairs are searched: their distances fit into memory.
-_ROWS = 2000
 # Neighbors that say how typical a row is, as in TypiClust.
 _NEIGHBORS = 20
-
-
-def query_pairs(
-    model: Any, X: Any, n: int = 10, *, y: ArrayLike | None = None, marks: Marks | None = None
-) -> Array:
-    """Choose pairs of rows of `X` to ask an expert about next; no row is in two of them.
-
-    The model is least sure of these pairs: their distances are nearest to the threshold. They gain
-    little over random ones; if you can ask for classes, use :func:`seraph.query_rows`. Above 2,000
-    rows (or four times `n`), the search covers evenly spaced ones.
-
-    Parameters
-    ----------
-    model : fitted estimator
-        A learner with ``pair_proba``, such as SERAPH, or a pipeline that ends in one; or a
-        :class:`seraph.PairClassifier` with any learner.
-    X : array-like of shape (n_samples, n_features)
-        Points.
-    n : int, default=10
-        Number of pairs.
-    y : array-like of shape (n_samples,), optional
-        Class labels as in ``fit``. Pairs of labeled rows are known and left out.
-    marks : Marks, optional
-        What is marked already; these pairs are left out, too.
-
-    Returns
-    -------
-    ndarray of shape (n, 2)
-        Row numbers, the smaller first; or labels of the index, if X is a DataFrame. The most
-        doubtful pair comes first.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from seraph import SERAPH, query_pairs
-    >>> X = np.random.default_rng(0).normal(size=(30, 3))
-    >>> y = np.full(30, -1)
-    >>> y[:8] = X[:8, 0] > 0
-    >>> query_pairs(SERAPH().fit(X, y), X, 3, y=y).shape
-    (3, 2)
-    """
-    check_number("n", n, low=1, integer=True)
-    X, y, marks, read = sample_rows(X, y, marks)
-    Z, threshold, by_classes = _decision(model, X)
-    known = PairLabels.of(X, len(Z), y, marks, required=False)
-    rows = np.arange(len(Z))[spaced(len(Z), max(_ROWS, 4 * n))]
-    part = known.among(rows)
-    Z = Z[rows] - (0.0 if by_classes else Z.mean(axis=0))
-    d = np.clip(1.0 - Z @ Z.T, 0.0, 1.0) if by_classes else euclidean_distances(Z, squared=True)
-    # With an infinite threshold, all pairs have the same probability.
-    doubt = np.abs(d - threshold) if np.isfinite(threshold) else np.zeros_like(d)
-    doubt[tuple(part.pairs.T)] = np.inf
-    doubt[np.logical_and.outer(part.codes >= 0, part.codes >= 0)] = np.inf
-    doubt[np.tril_indices(len(doubt))] = np.inf
-    pairs: list[tuple[int, int]] = []
-    while len(pairs) < min(n, len(doubt) // 2):
-        i, j = divmod(int(np.argmin(doubt)), len(doubt))
-        if np.isinf(doubt[i, j]):
-            break
-        pairs.append((i, j))
-        doubt[[i, j]] = doubt[:, [i, j]] = np.inf
-    chosen = rows[np.array(pairs, dtype=np.intp).reshape(-1, 2)]
-    if len(chosen) < n:
-        warn(
-            f"Only {len(chosen)} of {n} pairs are left to ask about: no row is in two of them, "
-            "and known pairs are left out."
-        )
-    return name_sampled(X, chosen, read)
 
 
 def query_rows(
@@ -170,26 +98,6 @@ def name_sampled(X: Any, chosen: Array, read: Array | None) -> Array:
     return Rows.of(X).name_rows(chosen if read is None or is_frame(X) else read[chosen])
 
 
-def _decision(model: Any, X: Any) -> tuple[Array, float, bool]:
-    """Return the mapped rows, the squared distance at which p = 1/2, and False.
-
-    For a `MetricClassifier`: class probabilities, the probability of different classes that
-    decides, and True.
-    """
-    check_is_fitted(model)
-    if isinstance(model, PairClassifier):
-        if isinstance(model.estimator_, MetricClassifier):
-            return model.estimator_.predict_proba(X), model.threshold_, True
-        return transformed(model.estimator_, X), model.threshold_**2, False
-    learner = last_step(model)
-    if not hasattr(learner, "pair_proba"):
-        name = type(learner).__name__
-        raise ValueError(
-            f"{name} has no probabilities of pairs: pass a SERAPH, or a PairClassifier({name}())."
-        )
-    return transformed(model, X), float(getattr(learner, "learner_", learner).eta_), False
-
-
 def _typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) -> Array:
     """Choose `n` rows without a label, one from each of the largest clusters without one.
 
@@ -213,4 +121,4 @@ def _typical_rows(Z: Array, labeled: Array, n: int, rng: np.random.RandomState) 
     return np.array([*chosen, *more.tolist()], dtype=np.intp)
 
 
-publish(globals(), "seraph", ["query_pairs", "query_rows"])
+publish(globals(), "seraph", ["query_rows"])
