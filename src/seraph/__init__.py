@@ -21,12 +21,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from ._clustering import constrained_k_means
     from ._decide._classifier import MetricClassifier
     from ._decide._folds import MarksKFold
-    from ._decide._judge_screens import (
-        ScreenJudgment,
-        judge_screens,
-        rank_screens,
-        track_screens,
-    )
+    from ._decide._judge_screens import ScreenJudgment, judge_screens
     from ._decide._pair_classifier import PairClassifier
     from ._decide._queries import query_rows
     from ._decide._screens import query_screens
@@ -58,10 +53,8 @@ __all__ = [
     "load",
     "query_rows",
     "query_screens",
-    "rank_screens",
     "save",
     "show_versions",
-    "track_screens",
 ]
 
 # Where each name lives.
@@ -70,12 +63,7 @@ _HOMES = {
     "tables._preparer": ("TablePreparer",),
     "_decide._classifier": ("MetricClassifier",),
     "_decide._folds": ("MarksKFold",),
-    "_decide._judge_screens": (
-        "ScreenJudgment",
-        "judge_screens",
-        "rank_screens",
-        "track_screens",
-    ),
+    "_decide._judge_screens": ("ScreenJudgment", "judge_screens"),
     "_decide._pair_classifier": ("PairClassifier",),
     "_decide._queries": ("query_rows",),
     "_decide._screens": ("query_screens",),

@@ -14,8 +14,6 @@ from seraph import (
     PairClassifier,
     judge_screens,
     query_screens,
-    rank_screens,
-    track_screens,
 )
 from seraph._decide._screen_auc import (
     Estimate,
@@ -159,18 +157,6 @@ def test_a_pair_classifier_is_judged_by_the_distance_that_it_decides_by():
     found = judge_screens(PairClassifier(GMML(), forest=False), X, rows, y[rows], chances)
     alone = judge_screens(GMML(), X, rows, y[rows], chances)
     assert found.difference == pytest.approx(alone.difference)
-
-
-def test_the_curve_is_the_auc_of_the_answers_in_the_window():
-    X, y = made(60)
-    rows, chances = query_screens(None, X, 9, random_state=0)
-    ranks = rank_screens(Euclidean().fit(X), X, rows)
-    np.testing.assert_array_equal(ranks, rank_screens(None, X, rows))
-    curve = track_screens(ranks, y[rows], chances, window=4)
-    last = slice(5, 9)
-    told = (y[rows[last, 1:]] == y[rows[last, :1]]).ravel()
-    auc = roc_auc_score(told, -ranks[last].ravel(), sample_weight=1 / chances[last].ravel())
-    assert curve[-1] == pytest.approx(auc)
 
 
 def test_too_few_answers_and_other_chances_are_refused():

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t as student
 from sklearn.base import clone
-from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import paired_distances
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
@@ -159,79 +158,6 @@ def judge_screens(
     )
 
 
-def rank_screens(model: Any, X: Any, screens: Any) -> Array:
-    """Return the rank of the distance of each screen's first row to the others, among all pairs.
-
-    Call it when a screen is chosen, with the model so far: no answer to it was learned from, so
-    that :func:`seraph.track_screens` can tell from these ranks how the distance improves.
-
-    Parameters
-    ----------
-    model : fitted estimator or None
-        A learner, a pipeline that ends in one, or a :class:`seraph.PairClassifier`. None for the
-        Euclidean distance of X.
-    X : array-like of shape (n_samples, n_features)
-        Points.
-    screens : array-like of shape (n_screens, size)
-        Rows of each screen, by name or number.
-
-    Returns
-    -------
-    ndarray of shape (n_screens, size - 1)
-        The share of all pairs that are nearer, from 0 to 1; a sample stands for all.
-
-    Examples
-    --------
-    >>> from seraph import rank_screens
-    >>> rank_screens(None, [[0.0], [1.0], [5.0], [9.0]], [[0, 1, 3]]).round(2)
-    array([[0.08, 0.92]])
-    """
-    X = from_device(X)
-    rows = Rows.of(X).require(screens, "screens", np.shape(screens)[-1])
-    return _ranks(model, X, rows, _sample_pairs(_num_samples(X)))[0]
-
-
-def track_screens(
-    ranks: ArrayLike, answers: ArrayLike, chances: ArrayLike, *, window: int = 20
-) -> Array:
-    """Return how the AUC of a distance developed from screen to screen, while it was learned.
-
-    Parameters
-    ----------
-    ranks : array-like of shape (n_screens, size - 1)
-        Of each screen, by the model before it learned from it: see :func:`seraph.rank_screens`.
-    answers, chances
-        As for :func:`seraph.judge_screens`.
-    window : int, default=20
-        Each AUC is that of so many screens, or of fewer at the start.
-
-    Returns
-    -------
-    ndarray of shape (n_screens,)
-        The AUC over the window that ends with each screen; NaN until there are answers of both
-        kinds.
-
-    Examples
-    --------
-    >>> from seraph import track_screens
-    >>> track_screens([[0.1, 0.7], [0.2, 0.1]], [[1, 0], [1, 0]], [[0.5, 0.5], [0.5, 0.5]])
-    array([1.  , 0.75])
-    """
-    table = np.asarray(check_array(ranks))
-    shape = len(table), table.shape[1] + 1
-    same, known = answers_of_first(answers, shape)
-    weights = np.where(known, 1.0 / check_chances(chances, shape), 0.0)
-    curve = np.full(len(table), np.nan)
-    for end in range(1, len(table) + 1):
-        part = slice(max(0, end - window), end)
-        told = known[part]
-        if len(set(same[part][told].tolist())) == 2:
-            curve[end - 1] = roc_auc_score(
-                same[part][told], -table[part][told], sample_weight=weights[part][told]
-            )
-    return curve
-
-
 def _check_enough(same: Array, known: Array) -> None:
     n_same, n_known = int((same & known).sum()), int(known.sum())
     n_screens = int(known.any(axis=1).sum())
@@ -325,4 +251,4 @@ def _more(difference: Interval, by_screens: float, by_rows: float, n: int) -> in
     return max(1, int(np.ceil(by_screens / room * n)) - n) if room > 0.0 else None
 
 
-publish(globals(), "seraph", ["ScreenJudgment", "judge_screens", "rank_screens", "track_screens"])
+publish(globals(), "seraph", ["ScreenJudgment", "judge_screens"])
