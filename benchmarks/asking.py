@@ -220,7 +220,7 @@ def draw(means):
                 ax.plot(taps, auc, style, color=color, marker="o", markersize=3, label=label)
         ax.set(title=kind, xlabel="taps")
     axes[0].set_ylabel("AUC in %, other rows")
-    axes[0].legend(fontsize="x-small")
+    axes[0].legend(fontsize="x-small", handlelength=3)
     figure.savefig(DOCS / "images" / "asking.png", dpi=130)
 
 
