@@ -42,6 +42,13 @@ JUDGING = [
 SIZES = [(6, 2), (6, 4), (8, 2), (8, 4), (8, 6), (12, 4), (12, 6)]
 CHOSEN = (8, 4)
 SHOWN = 140  # rows that sizes are compared at
+HEAD = """# Screens against pairs: `python -m benchmarks.asking`
+
+The person is simulated, and seconds per tap were not measured. Stage, kind of sets, way to ask,
+size of a screen and rows near the first, % of wrong taps, screens or pairs; then AUC and MAP@R of
+MeanMetric and the accuracy of PairClassifier on other rows, in %, means over sets and samplings.
+
+```"""
 
 
 def halves(name, kind, seed):
@@ -184,20 +191,21 @@ def write(rows):
 
 
 def report():
-    """Print means over samplings and sets, with the differences that count; draw the picture."""
+    """Write means over samplings and sets, and draw the picture."""
     rows = read()
     groups = defaultdict(lambda: defaultdict(list))
     for row in rows:
         key = (row["stage"], row["kind"], row["way"], row["size"], row["near"], row["wrong"])
         figures = [float(row[name] or "nan") for name in ("taps", "auc", "map", "accuracy")]
         groups[*key, row["screens"] or row["pairs"]][row["set"]].append(figures)
-    means = {}
+    means, lines = {}, [HEAD]
     for key, sets in groups.items():
         means[key] = np.mean([np.mean(v, axis=0) for v in sets.values()], axis=0)
         taps, auc, map_, accuracy = means[key]
         text = f"{' '.join(key):55} {len(sets)} sets, {taps:5.0f} taps: "
         text += f"AUC {auc:.1f}, MAP@R {map_:.1f}"
-        print(text + ("" if np.isnan(accuracy) else f", {accuracy:.1f} % of decisions right"))
+        lines.append(text + ("" if np.isnan(accuracy) else f", decisions {accuracy:.1f}"))
+    (DOCS / "results" / "asking.md").write_text("\n".join([*lines, "```", ""]), encoding="utf-8")
     draw(means)
 
 
