@@ -115,12 +115,21 @@ def judge_screens(
 
     Examples
     --------
+    A session of four times five screens. (``species`` stands for the person.)
+
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
-    >>> from seraph import judge_screens, query_screens
+    >>> from seraph import Marks, judge_screens, query_screens
     >>> from seraph.classic import GMML
     >>> X, species = load_iris(return_X_y=True)
-    >>> rows, chances = query_screens(None, X, n=20, random_state=0)
-    >>> judgment = judge_screens(GMML(), X, rows, species[rows], chances)
+    >>> model, rows, chances = None, np.empty((0, 8), int), np.empty((0, 7))
+    >>> for turn in range(4):
+    ...     screens, more = query_screens(model, X, n=5, random_state=turn)
+    ...     rows, chances = np.vstack([rows, screens]), np.vstack([chances, more])
+    ...     answers = species[rows]
+    ...     marks = Marks.from_screens(rows, answers, rows=X, chances=chances)
+    ...     model = GMML().fit(X, marks=marks)
+    >>> judgment = judge_screens(model, X, rows, answers, chances)
     >>> auc, low, high = judgment.learned
     >>> bool(0.8 < low < auc < high)
     True
