@@ -264,6 +264,8 @@ document.addEventListener("keydown", (event) => {
   else if (!shownKey || !asking.key(event)) return;
   event.preventDefault();
 });
+// What a mouse has pressed does not get the next Enter.
+document.addEventListener("click", (event) => event.detail && event.target.closest("button, summary") && document.activeElement.blur());
 $("undo").addEventListener("click", undo);
 $("past").addEventListener("toggle", showPast);
 $("finish").addEventListener("click", finish);

@@ -39,6 +39,7 @@ export class Screen {
     this.things.style.setProperty("--columns", Math.max(1, things[0].cells.length));
     this.cards = things.map((thing, k) => this.#card(thing, k));
     this.things.replaceChildren(...this.cards.map(({ node }) => node));
+    for (const view of this.things.querySelectorAll(".view")) if (view.scrollHeight > view.clientHeight) view.tabIndex = 0; // so that keys scroll it
     this.update();
   }
 
@@ -52,22 +53,17 @@ export class Screen {
       node.append(make("div", { className: "foot" }, make("b", { className: "badge", textContent: this.mode === "sort" ? "A" : "First" }), name));
       return { node };
     }
-    const badge = make("b", { className: "badge", "aria-hidden": "true" });
+    const badge = make("b", { className: "badge", "aria-hidden": "true" }), said = make("span", { className: "unseen" });
     const tap = make("button", { type: "button", className: "tap", ...(this.from ? { "aria-keyshortcuts": number } : {}) },
-      ...(this.from ? [make("kbd", { textContent: number, "aria-hidden": "true" })] : []), name);
+      ...(this.from ? [make("kbd", { textContent: number, "aria-hidden": "true" })] : []), name, said);
     const unsure = make("button", { type: "button", className: "maybe", textContent: "?", title: "Unsure", "aria-label": `Unsure about ${thing.id}` });
     node.append(make("div", { className: "foot" }, tap, badge, unsure));
-    const settle = (event) => event.detail && document.activeElement?.blur(); // a mouse leaves Enter to confirm
     node.addEventListener("click", (event) => {
       if (event.target.closest("audio, .maybe") || (!event.target.closest("button") && !getSelection().isCollapsed)) return;
-      settle(event);
       this.toggle(k);
     });
-    unsure.addEventListener("click", (event) => {
-      settle(event);
-      this.mark(k, this.marks[k] === null ? this.none : null);
-    });
-    return { node, tap, unsure, badge };
+    unsure.addEventListener("click", () => this.mark(k, this.marks[k] === null ? this.none : null));
+    return { node, tap, unsure, badge, said };
   }
 
   // The names of groups: those in use, and one more.
@@ -127,7 +123,7 @@ export class Screen {
       });
       return button;
     }));
-    this.cards.forEach(({ node, tap, unsure, badge }, k) => {
+    this.cards.forEach(({ node, tap, unsure, badge, said }, k) => {
       const mark = this.marks[k], chosen = mark !== this.none && mark !== null;
       node.classList.toggle("chosen", chosen);
       node.classList.toggle("unsure", mark === null);
@@ -137,7 +133,7 @@ export class Screen {
       if (!tap) return;
       badge.textContent = mark === true ? "✓" : mark === null ? "?" : mark || "";
       tap.setAttribute("aria-pressed", chosen);
-      if (this.mode !== "like") tap.setAttribute("aria-label", `${this.question[k].id}${chosen ? `: ${this.#words(mark)}` : ""}`);
+      said.textContent = this.mode !== "like" && chosen ? `: ${this.#words(mark)}` : "";
       unsure.setAttribute("aria-pressed", mark === null);
     });
     this.confirm.replaceChildren(this.#label(), make("kbd", { textContent: "Enter", "aria-hidden": "true" }));
