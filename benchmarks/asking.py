@@ -10,7 +10,8 @@ wrong tap says that a row is of the class of a random row. Seconds per tap were 
 is an answer about a pair; a tapped row of a screen, or what shows the next one; sorted, each row.
 
 200 rows are asked about; 200 others judge MeanMetric (AUC, MAP@R), and the accuracy of the
-decisions of PairClassifier on their pairs.
+decisions of PairClassifier on their pairs, all in %, means over sets and samplings. Before them:
+stage, kind of sets, way, size of a screen, rows near the first, % wrong, and screens or pairs.
 """
 
 import argparse
@@ -42,20 +43,11 @@ JUDGING = [
 SIZES = [(6, 2), (6, 4), (8, 2), (8, 4), (8, 6), (12, 4), (12, 6)]
 CHOSEN = (8, 4)
 SHOWN = 140  # rows that sizes are compared at
-HEAD = """# Screens against pairs: `python -m benchmarks.asking`
-
-The person is simulated, and seconds per tap were not measured. Stage, kind of sets, way to ask,
-size of a screen and rows near the first, % of wrong taps, screens or pairs; then AUC and MAP@R of
-MeanMetric and the accuracy of PairClassifier on other rows, in %, means over sets and samplings.
-
-```"""
 
 
 def halves(name, kind, seed):
     """Return rows to ask about and rows to judge by, each with their classes."""
     X, y, _ = _data.load(name)
-    if hasattr(X, "columns"):
-        raise SystemExit(f"{name} is untidy: only tables of numbers are asked about.")
     rng = np.random.default_rng([seed, len(y)])
     order = rng.permutation(len(y))
     if kind == "rare class":  # the smallest class is 5 % of the rows, the rest is one class
@@ -159,28 +151,22 @@ def run(stage, samplings):
     """Log the results of a stage that are missing."""
     done = {(row["stage"], row["kind"], row["set"], row["seed"]) for row in read()}
     units = JUDGING if stage == "judging" else [(name, "sizes") for name in CHOOSING]
-    names, missing = _data.available(list(dict.fromkeys(name for name, _ in units)))
-    for name, reason in missing.items():
-        print(f"left out: {name}: {reason}")
     for seed in range(samplings):
         for name, kind in units:
-            if name in names and (stage, kind, name, str(seed)) not in done:
-                results = list((ways if stage == "judging" else sizes)(name, kind, seed))
+            if (stage, kind, name, str(seed)) not in done:
                 unit = {"stage": stage, "kind": kind, "set": name, "seed": seed}
+                results = (ways if stage == "judging" else sizes)(name, kind, seed)
                 write([unit | result for result in results])
                 print(*unit.values(), flush=True)
 
 
 def read():
-    if not LOG.exists():
-        return []
-    with LOG.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return list(csv.DictReader(LOG.read_text().splitlines())) if LOG.exists() else []
 
 
 def write(rows):
     new = not LOG.exists()
-    with LOG.open("a", encoding="utf-8", newline="") as file:
+    with LOG.open("a", encoding="utf-8") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         if new:
             writer.writeheader()
@@ -192,13 +178,12 @@ def write(rows):
 
 def report():
     """Write means over samplings and sets, and draw the picture."""
-    rows = read()
     groups = defaultdict(lambda: defaultdict(list))
-    for row in rows:
+    for row in read():
         key = (row["stage"], row["kind"], row["way"], row["size"], row["near"], row["wrong"])
         figures = [float(row[name] or "nan") for name in ("taps", "auc", "map", "accuracy")]
         groups[*key, row["screens"] or row["pairs"]][row["set"]].append(figures)
-    means, lines = {}, [HEAD]
+    means, lines = {}, [f"# {__doc__}\n```"]
     for key, sets in groups.items():
         means[key] = np.mean([np.mean(v, axis=0) for v in sets.values()], axis=0)
         taps, auc, map_, accuracy = means[key]
@@ -253,13 +238,10 @@ def coverage(samplings):
                 found[f"{n} screens{', shuffled' * shuffled}"].append(
                     [*held, said.verdict == "better", said.verdict == "worse"]
                 )
+    names = "learned", "before", "difference", "called better", "called worse"
     for what, lines in found.items():
-        share = 100 * np.mean(lines, axis=0)
-        print(
-            f"{what}: {len(lines)} sessions; intervals hold {share[0]:.1f} % (learned), "
-            f"{share[1]:.1f} % (before), {share[2]:.1f} % (difference); "
-            f"better {share[3]:.1f} %, worse {share[4]:.1f} %"
-        )
+        shares = zip(names, 100 * np.mean(lines, axis=0), strict=True)
+        print(f"{what}: {len(lines)} sessions,", *(f"{n} {share:.1f} %" for n, share in shares))
 
 
 def main():
@@ -269,12 +251,12 @@ def main():
     parser.add_argument("--samplings", type=int, default=1)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")  # few answers make many learners complain
-    if chosen.what == "report":
-        report()
+    if chosen.what == "run":
+        run(chosen.stage, chosen.samplings)
     elif chosen.what == "coverage":
         coverage(chosen.samplings)
     else:
-        run(chosen.stage, chosen.samplings)
+        report()
 
 
 if __name__ == "__main__":
