@@ -1,4 +1,4 @@
-"""The command ``ask``: a page that asks "same or different?"."""
+"""The command ``ask``: a page that asks which rows are the same."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AskRequest(ColumnsRequest):
         ),
     ] = None
     question: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Ask this instead of: the same?")
+        str | None, typer.Option(metavar="TEXT", help="Ask this, not which are the same.")
     ] = None
     table: Annotated[
         Path | None,
