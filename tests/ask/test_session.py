@@ -134,6 +134,23 @@ def test_a_screen_is_looked_at_again_and_its_new_answer_is_learned_from(path):
         assert opened.file.answers == kept
 
 
+@pytest.mark.parametrize("sort", [False, True])
+def test_a_screen_that_contradicts_the_others_is_shown_until_it_was_looked_at(path, sort):
+    with session(path, X, sort=sort) as opened:
+        answer_truly(opened, y, 12, patient=False)
+        key = key_of(opened)
+        rows = [int(row) for row in key.split("-")]
+        same = y[rows] == y[rows[0]]  # a slip: the others are tapped
+        tapped = [True, *(~same[1:]).tolist()]
+        opened.answer(key, ["A" if tap else "" for tap in tapped] if sort else tapped)
+        assert opened.wait()
+        assert key in [doubt["key"] for doubt in opened.state()["learning"]["doubts"]]
+        opened.again([key])
+        answer(opened)
+        assert opened.wait()
+        assert key not in [doubt["key"] for doubt in opened.state()["learning"]["doubts"]]
+
+
 def test_everything_can_be_asked(path):
     with session(path, X[:4]) as opened:
         while question := opened.state()["question"]:
@@ -159,6 +176,8 @@ def test_a_session_goes_on_where_it_ended(path):
         state = opened.state()
         assert state["version"] == 1  # learned at once
         assert state["counts"]["answers"] == 8
+        assert [judged["answers"] for judged in state["learning"]["judgments"]] == [6, 8]
+        assert "95 % interval of the difference" in state["learning"]["advice"]
         answer(opened)
         assert opened.file.answers[-1].screen == 9
     path.unlink()

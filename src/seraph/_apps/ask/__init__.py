@@ -1,7 +1,7 @@
 """A page that asks which rows are the same, and learns while you answer.
 
-A server on this machine shows a screen of rows at a time. Everything that a request needs is in memory or
-in one file of answers; a worker thread learns and chooses the next questions::
+A server on this machine shows a screen of rows at a time. Everything that a request needs is in
+memory or in one file of answers; a worker thread learns and chooses the next questions::
 
     browser <-> _server <-> _session -> _answers    on disk at once
                                      -> _learning   refits, judgment, picture
