@@ -65,7 +65,7 @@ def spread_labels(task, _):
         members = {"seraph": seraph, "lrml": lrml, "itml": itml.fit(X, y)}
         named = [(name, FrozenEstimator(one)) for name, one in members.items()]
         learner = MeanMetric(named).fit(X, y)
-        classify = MetricClassifier(FrozenEstimator(learner)).fit(X, y)
+        classify = MetricClassifier(FrozenEstimator(learner), rule="mean").fit(X, y)
 
         def beside(T, learner=learner, classify=classify):
             parts = [

@@ -5,8 +5,8 @@
 Half of the rows, at most 400, are seen; 200 others judge. From pairs (30 and 120 at random; 30
 screens of eight rows that somebody sorts, 5 % of the taps wrong): AUC and MAP@R of PairClassifier
 with a forest, and of the forest alone (RFD), less those of PairClassifier without. From 20 and 60
-class labels: error in % and log loss of MetricClassifier(rule="all"), of a random forest and of
-logistic regression, less those of MetricClassifier. Means over the sets, with standard errors.
+class labels: error in % and log loss of MetricClassifier, of a random forest and of
+logistic regression, less those of rule="mean". Means over the sets, with standard errors.
 """
 
 import argparse
@@ -112,8 +112,8 @@ def from_labels(X, y, T, z, setting, rng):
     partly = np.where(np.isin(np.arange(len(y)), labeled), y, -1)
     scores = {}
     for name, model in {
-        "mean": MetricClassifier(MeanMetric()),
-        "all": MetricClassifier(MeanMetric(), rule="all"),
+        "mean": MetricClassifier(MeanMetric(), rule="mean"),
+        "all": MetricClassifier(MeanMetric()),
         "forest": RandomForestClassifier(200, random_state=0),
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     }.items():

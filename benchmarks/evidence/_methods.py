@@ -259,7 +259,7 @@ def judge_classifier(name, task, fitted):
     """
     rows, X_test = task.X[task.labeled], task.X_test
     if name == "classifier":
-        model = MetricClassifier(FrozenEstimator(fitted["mean"])).fit(task.X, task.y)
+        model = MetricClassifier(FrozenEstimator(fitted["mean"]), rule="mean").fit(task.X, task.y)
     else:
         scale = np.sqrt(task.X.shape[1] / task.X.var(axis=0).sum())
         rows, X_test = scale * rows, scale * X_test

@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.tree._tree import NODE_DTYPE, Tree
-from sklearn.utils import gen_batches
+from sklearn.tree._criterion import Gini
+from sklearn.tree._splitter import BestSplitter
+from sklearn.tree._tree import NODE_DTYPE, DepthFirstTreeBuilder, Tree
+from sklearn.utils import check_random_state, gen_batches
 
 from ._points import CONSTANT_FEATURE, exact_size, magnitude
 from ._utils._typing import Array
@@ -31,31 +32,25 @@ Forest = dict[str, Any]
 _AT_ONCE = 10_000
 # Pairs of a point and a landmark that are listed at a time.
 _MOST_LISTED = 1_000_000
+# Thresholds lie half-way between two rows. If values are rounded, or imputed by a median, a third
+# row is just there. So they are moved by this much, with features between -1 and 1: the last bit
+# of a number must not decide.
+_ASIDE = 1e-5
+# Levels of a tree: no limit.
+_DEEPEST = np.iinfo(np.int32).max
 # Shares of a forest are taken as at least this far from 0 and 1: its last votes are noise.
 NEVER_SURE = 0.01
 
 
-def grow_forest(
-    F: Array,
-    codes: Array,
-    weights: Array | None = None,
-    *,
-    n_trees: int,
-    leaf: int,
-    seed: Any,
-    balanced: bool = True,
-) -> Forest:
+def grow_forest(points: Array, codes: Array, *, n_trees: int) -> Forest:
     """Grow a random forest that tells classes 0 to k - 1 apart, and return it as arrays.
 
-    `leaf` is the least number of rows in a leaf. If `balanced`, all classes count alike.
+    The order of the points and their unit do not matter, as in `grow_pair_forest`.
     """
-    forest = RandomForestClassifier(
-        n_trees,
-        min_samples_leaf=leaf,
-        class_weight="balanced_subsample" if balanced else None,
-        random_state=seed,
-    ).fit(F.astype(np.float32), codes, weights)
-    return _as_arrays([tree.tree_ for tree in forest.estimators_])
+    forest = _frame(points)
+    Z = _normalize(forest, points)
+    order = np.lexsort((codes, *Z.T))
+    return forest | _grow(Z[order], codes[order], n_trees=n_trees, leaf=1, seed=0)
 
 
 def grow_pair_forest(
@@ -77,24 +72,70 @@ def grow_pair_forest(
     pairs = np.sort(pairs, axis=1)
     order = np.lexsort(pairs.T)
     pairs, likeness, weights = pairs[order], likeness[order], weights[order]
-    unit = exact_size(magnitude(points))
-    center = (points / unit).mean(axis=0, dtype=np.float64) * unit
-    scale = np.abs(points - center).max(axis=0)
-    scale[scale <= CONSTANT_FEATURE * unit] = unit
-    forest: Forest = {"center": center, "scale": scale}
+    forest = _frame(points)
     i, j = np.tile(pairs, (2, 1)).T
     counts = np.concatenate([weights * likeness, weights * (1.0 - likeness)])
     similar = np.repeat([1, 0], len(pairs))
     kept = counts > 0.0
     Z = _normalize(forest, points)
     F = _pair_columns(Z[i[kept]], Z[j[kept]])
-    grown = grow_forest(F, similar[kept], counts[kept], n_trees=n_trees, leaf=leaf, seed=seed)
-    return forest | grown
+    return forest | _grow(
+        F, similar[kept], n_trees=n_trees, leaf=leaf, seed=seed, weights=counts[kept]
+    )
 
 
-def class_shares(forest: Forest, F: Array) -> Array:
-    """Return the mean share of each class in the leaves that each row falls into."""
-    F = np.ascontiguousarray(F, dtype=np.float32)
+def _grow(
+    F: Array,
+    codes: Array,
+    *,
+    n_trees: int,
+    leaf: int,
+    seed: Any,
+    weights: Array | None = None,
+) -> Forest:
+    """Grow the trees of a `RandomForestClassifier`, and return them as arrays.
+
+    The nodes follow one another; `sizes` has those of each tree, and children, -1 at leaves, are
+    numbered in their own. `shares` are those of the classes.
+
+    With `weights`, rows are drawn by them, and all classes count alike. (scikit-learn's forest
+    checks every tree, which takes ten times as long as growing it on a hundred rows; and what it
+    does with weights has changed in 1.9.)
+    """
+    n, m = F.shape
+    sizes = np.array([codes.max() + 1], dtype=np.intp)
+    y = codes[:, np.newaxis].astype(np.float64)
+    chances = None if weights is None else weights / weights.sum()
+    rng, trees = check_random_state(seed), []
+    for number in [rng.randint(np.iinfo(np.int32).max) for _ in range(n_trees)]:
+        own = np.random.RandomState(number)
+        drawn = own.randint(0, n, n) if chances is None else own.choice(n, n, p=chances)
+        counts = np.bincount(drawn, minlength=n).astype(np.float64)
+        if chances is not None:
+            counts *= n / (2.0 * np.maximum(np.bincount(codes, counts), 1.0))[codes]
+        own = np.random.RandomState(number)
+        splitter = BestSplitter(Gini(1, sizes), max(1, int(m**0.5)), leaf, 0.0, own, None)
+        tree = Tree(m, sizes, 1)
+        builder = DepthFirstTreeBuilder(splitter, max(2, 2 * leaf), leaf, 0.0, _DEEPEST, 0.0)
+        builder.build(tree, F, y, counts, None)
+        trees.append(tree)
+    names = ("children_left", "children_right", "feature", "threshold", "value")
+    left, right, feature, threshold, shares = (
+        np.concatenate([getattr(tree, name) for tree in trees]) for name in names
+    )
+    return {
+        "sizes": np.array([tree.node_count for tree in trees]),
+        "left": left.astype(np.int32),
+        "right": right.astype(np.int32),
+        "feature": feature.astype(np.int32),
+        "threshold": threshold + _ASIDE,
+        "shares": shares[:, 0],
+    }
+
+
+def class_shares(forest: Forest, points: Array) -> Array:
+    """Return the mean share of each class in the leaves that each point falls into."""
+    F = _normalize(forest, points)
     shares = np.zeros((len(F), forest["shares"].shape[1]))
     trees = _trees(forest, F.shape[1])
     for rows in gen_batches(len(F), _AT_ONCE):
@@ -158,32 +199,22 @@ def log_odds(shares: Array) -> Array:
     return np.asarray(np.log(shares / (1.0 - shares)))
 
 
+def _frame(points: Array) -> Forest:
+    """Return center and scale of the features."""
+    unit = exact_size(magnitude(points))
+    center = (points / unit).mean(axis=0, dtype=np.float64) * unit
+    scale = np.abs(points - center).max(axis=0)
+    scale[scale <= CONSTANT_FEATURE * unit] = unit
+    return {"center": center, "scale": scale}
+
+
 def _normalize(forest: Forest, points: Array) -> Array:
     away = (np.asarray(points, dtype=np.float64) - forest["center"]) / forest["scale"]
-    return np.asarray(np.clip(away, -1e30, 1e30), dtype=np.float32)
+    return np.ascontiguousarray(np.clip(away, -1e30, 1e30), dtype=np.float32)
 
 
 def _pair_columns(first: Array, second: Array) -> Array:
     return np.hstack([np.abs(first - second), first + second])
-
-
-def _as_arrays(trees: list[Any]) -> Forest:
-    """Return the nodes of the trees one tree after another; `sizes` has the nodes of each.
-
-    Children are numbered in their own tree, -1 at leaves. `shares` are those of the classes.
-    """
-
-    def join(name: str) -> Array:
-        return np.concatenate([getattr(tree, name) for tree in trees])
-
-    return {
-        "sizes": np.array([tree.node_count for tree in trees]),
-        "left": join("children_left").astype(np.int32),
-        "right": join("children_right").astype(np.int32),
-        "feature": join("feature").astype(np.int32),
-        "threshold": join("threshold"),
-        "shares": join("value")[:, 0],
-    }
 
 
 def _trees(forest: Forest, n_features: int) -> list[Tree]:

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
+from sklearn.tree import DecisionTreeClassifier
 
 from seraph import Marks, MeanMetric
 from seraph._forest import class_shares, grow_forest, similar_shares
@@ -52,14 +52,22 @@ def test_the_distance_is_the_mean_over_the_leaves_of_all_trees():
     np.testing.assert_allclose(similarities, by_hand, atol=1e-12)
 
 
-def test_the_arrays_say_what_scikit_learn_says():
-    rng = np.random.default_rng(0)
-    F, codes = rng.normal(size=(200, 5)), rng.integers(3, size=200)
-    forest = grow_forest(F, codes, n_trees=20, leaf=2, seed=0)
-    expected = RandomForestClassifier(
-        20, min_samples_leaf=2, class_weight="balanced_subsample", random_state=0
-    ).fit(F.astype(np.float32), codes)
-    np.testing.assert_allclose(class_shares(forest, F), expected.predict_proba(F), atol=1e-12)
+def test_the_trees_are_those_of_scikit_learn():
+    X, y = region(200)
+    forest = grow_forest(X, y, n_trees=20)
+    Z = ((X - forest["center"]) / forest["scale"]).astype(np.float32)
+    order = np.lexsort((y, *Z.T))
+    rng, expected = np.random.RandomState(0), np.zeros((len(X), 3))
+    for _ in range(20):
+        number = rng.randint(np.iinfo(np.int32).max)
+        counts = np.bincount(np.random.RandomState(number).randint(0, 200, 200), minlength=200)
+        tree = DecisionTreeClassifier(max_features="sqrt", random_state=number)
+        tree.fit(Z[order], y[order], sample_weight=counts)
+        expected += tree.predict_proba(Z) / 20
+    np.testing.assert_allclose(class_shares(forest, X), expected, atol=1e-12)
+    moved = np.random.default_rng(1).permutation(200)
+    again = grow_forest(1e100 * X[moved], y[moved], n_trees=20)
+    np.testing.assert_allclose(class_shares(again, 1e100 * X), expected, atol=1e-12)
 
 
 def test_it_learns_where_a_difference_counts_and_a_matrix_cannot():

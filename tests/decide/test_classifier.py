@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -14,6 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from seraph import SERAPH, MahalanobisLearner, Marks, MeanMetric, MetricClassifier
 from seraph._decide._rules import WIDTHS, C
+from seraph._forest import class_shares, grow_forest
 from seraph.classic import LMNN, MLKR, Euclidean
 from tests.helpers.quick import few
 
@@ -80,18 +80,17 @@ def test_probabilities_are_those_of_the_formulas(wine, learner, rule, n_classes)
 def test_all_voices_are_the_mean_and_a_forest_by_the_number_of_features(wine):
     X, y_partial, _ = wine
     known, m = y_partial >= 0, X.shape[1]
-    forest = RandomForestClassifier(200, random_state=0)
-    votes = forest.fit(X[known].astype(np.float32), y_partial[known]).predict_proba(X)
-    mean = MetricClassifier(Euclidean()).fit(X, y_partial).predict_proba(X)
+    votes = class_shares(grow_forest(X[known], y_partial[known], n_trees=200), X)
+    mean = MetricClassifier(Euclidean(), rule="mean").fit(X, y_partial).predict_proba(X)
     share = 0.5 / (1.0 + m / 30.0)
     for learner in (Euclidean(), make_pipeline(FunctionTransformer(), Euclidean())):
-        classifier = MetricClassifier(learner, rule="all").fit(X, y_partial)
+        classifier = MetricClassifier(learner).fit(X, y_partial)
         assert classifier.forest_share_ == pytest.approx(share)
         expected = (1.0 - share) * mean + share * votes
         np.testing.assert_allclose(classifier.predict_proba(X), expected, atol=1e-9)
-    one_class = MetricClassifier(Euclidean(), rule="all").fit(X, np.where(known, 0, -1))
+    one_class = MetricClassifier(Euclidean()).fit(X, np.where(known, 0, -1))
     assert one_class.forest_ is None
-    assert MetricClassifier(Euclidean()).fit(X, y_partial).forest_ is None
+    assert MetricClassifier(Euclidean(), rule="mean").fit(X, y_partial).forest_ is None
 
 
 def test_the_unit_of_the_points_does_not_matter(wine):
@@ -105,7 +104,7 @@ def test_the_unit_of_the_points_does_not_matter(wine):
 
 def test_one_class_is_certain():
     X = np.array([[0.0], [1.0], [0.1]])
-    for rule in ("mean", "linear", "nearest"):
+    for rule in ("all", "mean", "linear", "nearest"):
         classifier = MetricClassifier(Euclidean(), rule=rule).fit(X, ["a", "a", None])
         np.testing.assert_allclose(classifier.predict_proba(X), 1.0)
 

@@ -38,7 +38,7 @@ def test_from_marks_it_is_the_metric_beside_similarities_to_rows_by_the_share_of
 def test_from_classes_it_is_the_metric_beside_roots_of_their_probabilities():
     y = np.where(np.arange(len(Y)) < 60, Y, -1)
     space = ForestSpace(Euclidean()).fit(X, y)
-    S = np.sqrt(MetricClassifier(Euclidean(), rule="all").fit(X, y).predict_proba(X))
+    S = np.sqrt(MetricClassifier(Euclidean()).fit(X, y).predict_proba(X))
     expected = X / np.sqrt(X.var(axis=0).sum()), S / np.sqrt(S.var(axis=0).sum())
     np.testing.assert_allclose(space.transform(X), np.hstack(expected), atol=1e-10)
     assert space.landmarks_ is None

@@ -44,7 +44,8 @@ class MetricClassifier(
     """Classifier by a learned metric, with probabilities; for few labels and many rows.
 
     The metric is learned from all rows, labeled or not. In the learned space the labeled rows
-    decide by a kernel-weighted vote, by logistic regression, or by the mean of both.
+    decide by a kernel-weighted vote and by logistic regression, and before learning by a random
+    forest; the class probabilities are a mean of the three.
 
     Rows whose label is -1, NaN or None are unlabeled, as for all of seraph (:ref:`unlabeled`).
 
@@ -55,13 +56,13 @@ class MetricClassifier(
         It is cloned, and gets the classes as 0, 1, ... and -1 for the unlabeled rows. None means
         ``MeanMetric()``, for features that are scaled already: pixels, embeddings, and what a
         TablePreparer returns. For others, pass ``make_pipeline(StandardScaler(), MeanMetric())``.
-    rule : {"mean", "vote", "linear", "nearest", "all"}, default="mean"
-        Classifier in the learned space. "vote": each labeled row votes for its class, with the
+    rule : {"all", "mean", "vote", "linear", "nearest"}, default="all"
+        Which voices decide. "vote": each labeled row votes for its class, with the
         weight ``exp(-d**2 / width_)``; the width maximizes the leave-one-out likelihood. "linear":
         logistic regression, with a mean variance of the rows of one. "mean": the mean of these two
-        probabilities. "nearest": the class of the nearest labeled row. "all": the mean and, as a
-        further voice, a random forest on the features before learning; better on most tables. (No
-        forest uses sparse features or kernel values.)
+        probabilities. "all": the mean and, as a further voice, a random forest on the features
+        before learning, better on most tables. (It has no part with sparse features or kernel
+        values.) "nearest": the class of the nearest labeled row.
 
     Attributes
     ----------
@@ -113,7 +114,7 @@ class MetricClassifier(
         self,
         estimator: Any = None,
         *,
-        rule: Literal["mean", "vote", "linear", "nearest", "all"] = "mean",
+        rule: Literal["all", "mean", "vote", "linear", "nearest"] = "all",
     ) -> None:
         self.estimator = estimator
         self.rule = rule

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
@@ -111,8 +112,11 @@ def forest_points(model: Any, X: Any) -> Any:
 
     None if they are no finite table of numbers in memory: a forest cannot use them.
     """
-    while isinstance(model, Pipeline):
-        X, model = model[:-1].transform(X) if len(model) > 1 else X, model.steps[-1][1]
+    while isinstance(model, Pipeline | FrozenEstimator):
+        if isinstance(model, FrozenEstimator):
+            model = model.estimator
+        else:
+            X, model = model[:-1].transform(X) if len(model) > 1 else X, model.steps[-1][1]
     if issparse(X):
         return None
     try:

@@ -29,7 +29,7 @@ from .._forest import class_shares, grow_forest, prior_share
 from .._utils._tiles import spaced
 from .._utils._typing import Array
 
-RULES = ("mean", "vote", "linear", "nearest", "all")
+RULES = ("all", "mean", "vote", "linear", "nearest")
 
 # Multiples of the median to try as the width, and C of the logistic regression: chosen by error
 # and Brier score on the sets of benchmarks/evidence that are for choosing.
@@ -58,7 +58,7 @@ def fit_rules(
     is_linear = rule in ("mean", "linear", "all")
     forest, share = None, 0.0
     if rule == "all" and F is not None and codes.max() > 0:
-        forest = grow_forest(F[known], codes, n_trees=n_trees, leaf=1, seed=0, balanced=False)
+        forest = grow_forest(F[known], codes, n_trees=n_trees)
         share = prior_share(F.shape[1])
     coef, intercept = _logistic_regression(away[known], codes) if is_linear else (None, None)
     return {

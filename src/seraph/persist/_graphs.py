@@ -100,6 +100,8 @@ def convert_classifier(scope: Any, operator: Any, container: Any) -> None:
             if len(learner) > 1:
                 F = sub_estimator(learner[:-1], F, op_version=container.target_opset)
             learner = learner.steps[-1][1]
+        away = op("Sub", op("Cast", F, to=proto_of(np.float64)), model.forest_["center"])
+        F = op("Div", away, model.forest_["scale"])
         share = np.array([model.forest_share_])
         shares = op("Mul", shares, 1.0 - share)
         shares = op("Add", shares, op("Mul", forest_shares(op, model.forest_, F), share))
