@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
-from sklearn.utils import Tags, _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .._forest import log_odds, similar_shares
@@ -34,6 +34,7 @@ from ._classifier import MetricClassifier
 from ._folds import order_by_name
 from ._held_out import HeldOut, grow_on, measure_held_out, pair_features
 from ._models import (
+    OfLearner,
     check_learner,
     fit_model,
     forest_points,
@@ -55,7 +56,7 @@ from ._threshold import (
 _FOLD_TREES = 25
 
 
-class PairClassifier(MetaEstimatorMixin, BaseEstimator):
+class PairClassifier(OfLearner):
     """Decide whether two points are alike, with a distance that is learned for it.
 
     Fitted with marked pairs, it thresholds the learned distance, divided by a power of the odds
@@ -356,11 +357,6 @@ class PairClassifier(MetaEstimatorMixin, BaseEstimator):
             return self._decision.distances(np.column_stack([d, odds]))
 
         return score_of_pairs(np.hstack([Z, points]), distances, labels)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = get_tags(or_default(self.estimator)).input_tags.pairwise
-        return tags
 
     def _check_parameters(self) -> None:
         check_learner(or_default(self.estimator))
