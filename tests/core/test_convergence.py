@@ -40,6 +40,20 @@ def test_small_problems_converge_also_from_a_warm_start(seed):
     assert max(learner.optimality_gap_, warm.optimality_gap_) <= TOL
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_one_direction_and_an_outlier_converge(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 3)), np.full(40, -1)
+    y[:10] = rng.integers(0, 2, size=10)
+    X[y == 1] += 1.0
+    X[-1] = 1e3
+    learner = SERAPH(n_components=1).fit(X, y)
+    assert learner.converged_
+    with pytest.warns(UserWarning, match="rank 0"):
+        nothing = SERAPH(lam=1e9).fit(X, y)
+    assert learner.objective_ > nothing.objective_ + 0.1
+
+
 @pytest.mark.parametrize("seed", few(range(8), lambda k: k < 3))
 def test_without_entropy_the_metric_vanishes_from_the_top_eigenvalue_at_zero_on(seed):
     """There, eta = 1 makes p = 1 / (1 + 1 / e) for every pair."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import expit, xlogy
 
 from benchmarks.paper._data import load_task
@@ -176,3 +177,14 @@ def test_where_em_has_converged_the_metric_is_the_best_for_its_q(parameters):
     A = learner.get_mahalanobis_matrix()
     assert gap(X, y, learner, A, A) <= 1e-3
     assert learner.objective_ == pytest.approx(m_step(X, y, learner, A, A), rel=1e-4)
+
+
+def test_em_and_the_direct_solvers_agree_without_unlabeled_pairs_and_differ_with_them():
+    X, y = few_points(2)
+    apart = []
+    for mu in (0.0, 0.3):
+        direct, by_em = (SERAPH(mu=mu, solver=s, **STRICT).fit(X, y) for s in ("auto", "em"))
+        Z, Q = direct.transform(X), by_em.transform(X)
+        apart.append(np.abs(squareform(pdist(Z)) - squareform(pdist(Q))).max())
+    assert apart[0] < 1e-4
+    assert apart[1] > 1e-2

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,6 +13,19 @@ from tests.helpers import strategies as recipes
 def made(n, y=None, **marks):
     """The labels of `n` rows, from classes and the arguments of Marks."""
     return PairLabels.make(n, y, Marks(**marks, rows=n) if marks else None)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint64"])
+def test_what_minus_one_becomes_in_an_unsigned_type_is_said(dtype):
+    """An image library saves -1 as 255."""
+    top = np.iinfo(dtype).max
+    y = np.array([0, 0, 1, 1, top, top], dtype=dtype)
+    with pytest.warns(UserWarning, match=rf"type {dtype}, in which -1 becomes {top}.*astype"):
+        labels = made(6, y)
+    assert labels.codes.tolist() == [0, 0, 1, 1, 2, 2]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert made(4, y[:4]).n_unlabeled == 0
 
 
 CODES = np.array([0, 0, -1, -1, 1])

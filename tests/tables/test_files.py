@@ -15,7 +15,7 @@ from pyarrow import parquet as pq
 from seraph import TablePreparer
 from seraph.tables._files import read_table
 from seraph.tables._labels import labels_of
-from seraph.tables._write import cells_like, check_output, table_bytes
+from seraph.tables._write import cells_like, check_output, csv_bytes, table_bytes
 
 
 def write_table(path, columns):
@@ -27,6 +27,32 @@ def xlsx(rows):
     """A spreadsheet without the row and column of names that pandas adds."""
     out = io.BytesIO()
     pd.DataFrame(rows).to_excel(out, header=False, index=False, engine="xlsxwriter")
+    return out.getvalue()
+
+
+def ods(rows):
+    """A spreadsheet as LibreOffice writes it, but for its styles."""
+
+    def cell(value):
+        if value is None:
+            return "<table:table-cell/>"
+        kind = 'string"' if isinstance(value, str) else f'float" office:value="{value}"'
+        text = f"<text:p>{value}</text:p>"
+        return f'<table:table-cell office:value-type="{kind}>{text}</table:table-cell>'
+
+    lines = "".join(f"<table:table-row>{''.join(map(cell, r))}</table:table-row>" for r in rows)
+    space = "urn:oasis:names:tc:opendocument:xmlns:"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", f'<m:manifest xmlns:m="{space}manifest:1.0"/>')
+        archive.writestr(
+            "content.xml",
+            f'<office:document-content xmlns:office="{space}office:1.0" '
+            f'xmlns:table="{space}table:1.0" xmlns:text="{space}text:1.0"><office:body>'
+            f'<office:spreadsheet><table:table table:name="S">{lines}</table:table>'
+            "</office:spreadsheet></office:body></office:document-content>",
+        )
     return out.getvalue()
 
 
@@ -105,7 +131,8 @@ def test_cells_are_read_as_they_are_written(data, name, expected, table):
         (b"a, a\n1,2\n", "two columns are called 'a'"),
         (b"14.2,1.7\n13.1,2.0\n", r"first line holds numbers \(14.2, ...\)"),
         (b"a,b\n\0,1\n", "NUL.*another format"),
-        ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16 without a mark .--encoding utf-16-le"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "UTF-16 without a mark.*--encoding utf-16-le"),
+        ("a,b\n1,2\n".encode("utf-16-be"), "--encoding utf-16-be"),
     ],
 )
 def test_a_malformed_table_is_refused_with_its_line(data, message, table):
@@ -128,6 +155,14 @@ def test_rows_are_named_by_the_lines_of_their_file(data, name, places, table):
     read = table(data, name)
     assert [read.place(row) for row in range(2)] == places
     assert read.take(np.array([1])).place(0) == places[1].replace("row 1", "row 0")
+
+
+def test_the_separator_may_be_named(table):
+    text = "a,b;c\td\n1,5;2\t3\n"
+    assert cells(table(text, separator=";")) == {"a,b": ["1,5"], "c\td": ["2\t3"]}
+    assert cells(table(text, separator="tab")) == {"a,b;c": ["1,5;2"], "d": ["3"]}
+    with pytest.raises(ValueError, match=": --separator ;;: it must"):
+        table("a,b\n", separator=";;")
 
 
 @pytest.mark.parametrize(
@@ -172,6 +207,7 @@ def files():
         "t.jsonl": FRAME.to_json(orient="records", lines=True).encode(),
         "t.parquet": FRAME.to_parquet(),
         "t.xlsx": xlsx(rows),
+        "t.ods": ods(rows),
     }
 
 
@@ -305,11 +341,39 @@ def test_odd_text_and_long_ids_are_written_as_they_are(name, tmp_path):
             "t.jsonl",
             '{"t": true, "when": "2026-01-31T12:00:00+05:00"}\n{"t": null, "when": null}\n',
         ),
+        ("t.jsonl", '{"a": 1}\n{"a": "x"}\n{"a": 2.5}\n{"a": null}\n{"a": 1152921504606846977}\n'),
     ],
 )
 def test_a_table_that_is_read_and_written_again_is_the_same_file(name, text, table):
     read = table(text, name)
     assert table_bytes(Path(name), read.columns, read.written) == text.encode()
+
+
+def test_cells_of_mixed_columns_are_written_as_they_were(tmp_path, table):
+    read = table(xlsx([["a", "b"], [1, 0], ["x", 1], [2.5, 2]]), "t.xlsx")
+    some = read.take(np.array([1, 0]))
+    for part, expected in ((read, [1, "x", 2.5]), (some, ["x", 1])):
+        (tmp_path / "u.xlsx").write_bytes(table_bytes(Path("u.xlsx"), part.columns, part.written))
+        assert read_table(tmp_path / "u.xlsx").written.mixed["a"][1] == expected
+
+
+TYPED = pa.table(
+    {
+        "truth": [True, None, False],
+        "whole": [1, None, 2**60],
+        "money": pa.array(["1.50", None, "2.25"]).cast(pa.decimal128(6, 2)),
+        "when": pa.array([0, None, 10**12], pa.timestamp("ms", tz="Europe/Zurich")),
+        "day": pa.array([0, None, 20000], pa.date32()),
+    }
+)
+
+
+def test_typed_tables_keep_their_types(tmp_path):
+    path = tmp_path / "t.parquet"
+    write_table(path, {n: TYPED.column(n) for n in TYPED.column_names})
+    again = read_table(write_table(path, read_table(path).columns))
+    assert pa.table(again.columns) == TYPED
+    assert b"2001-09-09 03:46:40+02:00" in csv_bytes({"when": TYPED.column("when")})
 
 
 @pytest.mark.parametrize(

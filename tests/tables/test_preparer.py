@@ -351,6 +351,16 @@ def test_equal_values_are_one_category():
         np.testing.assert_array_equal(new, made.transform(table)[:2])
 
 
+def test_both_marks_before_decimals_in_one_column_are_refused():
+    table = pd.DataFrame({"a": ["1,5", "2,25", "12.5"] * 4, "b": ["1,5", "1,75", "2"] * 4})
+    said = r"not clear whether.*'12.5' in row 2 and 3 more, but '1,5' in row"
+    with (
+        pytest.warns(UserWarning, match="decimal commas"),
+        pytest.raises(ValueError, match=said),
+    ):
+        TablePreparer().fit(table)
+
+
 # Like any other estimator
 
 

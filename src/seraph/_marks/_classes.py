@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from .._utils._typing import Array
-from .._utils._unknown import MINUS_ONE, is_unknown
+from .._utils._unknown import MINUS_ONE, is_unknown, warn_of_lost_signs
 from .._utils._warnings import LabelWarning, warn
 from ..tables._words import is_missing
 from ._columns import as_column, as_table, objects
@@ -74,6 +74,7 @@ def _is_unlabeled(labels: Array, name: str) -> Array:
     if kind == "U":
         _check_words(np.unique(labels).tolist(), name)
         return np.isin(labels, MINUS_ONE)
+    warn_of_lost_signs(labels, name)
     unlabeled = is_unknown(labels)
     if kind in "if":
         return unlabeled | (labels == -1)

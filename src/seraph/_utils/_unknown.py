@@ -29,6 +29,16 @@ def is_unknown(values: Array) -> Array:
     return np.array(unknown, dtype=bool)
 
 
+def warn_of_lost_signs(labels: Array, name: str) -> None:
+    """Warn if labels of an unsigned type contain what -1 becomes in it."""
+    if labels.dtype.kind == "u" and np.any(labels == (top := np.iinfo(labels.dtype).max)):
+        warn(
+            f"{name} is of type {labels.dtype}, in which -1 becomes {top}: {top} counts as a "
+            f"class. If it means unlabeled, write {name} = {name}.astype(int), and then "
+            f"{name}[{name} == {top}] = -1."
+        )
+
+
 def warn_of_signs(labels: Array, known: Array) -> None:
     """Warn if -1 and 1 are the only labels: they may have been meant as two classes."""
     is_minus_one = ~known & ~is_unknown(labels)

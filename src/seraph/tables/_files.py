@@ -77,8 +77,13 @@ def read_table(
                 heads, columns, lines = _READERS[kind](data)
             names = _names(heads)
             typed = dict(zip(names, map(typed_column, columns), strict=True))
+            mixed = {
+                name: (typed[name], column)
+                for name, column in zip(names, columns, strict=True)
+                if isinstance(column, list) and len({*map(type, column)} - {type(None)}) > 1
+            }
             header = dict(zip(names, heads, strict=True))
-            table = NamedColumns(path, typed, written._replace(header=header), lines)
+            table = NamedColumns(path, typed, written._replace(header=header, mixed=mixed), lines)
     if table.n_rows == 0:
         raise ValueError(f"{path} has columns but no rows: add some.")
     for name in asked:
@@ -128,10 +133,14 @@ def _decoded(data: bytes, encoding: str | None, other: str | None, path: Path) -
     """
     utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     if b"\0" in data and not (utf_16 or (encoding or "").lower().startswith("utf-16")):
-        raise _Unreadable(
-            "it contains NUL bytes, which text never does: is it another format, or UTF-16 "
-            "without a mark (--encoding utf-16-le or utf-16-be)?"
-        )
+        # Text of Western letters has a NUL beside each: the second byte of a pair, or the first.
+        for end, half in (("le", data[1::2]), ("be", data[::2])):
+            if 2 * half.count(0) > len(half):
+                raise _Unreadable(
+                    "it contains NUL bytes, as UTF-16 without a mark does: add --encoding "
+                    f"utf-16-{end}."
+                )
+        raise _Unreadable("it contains NUL bytes, which text never does: is it another format?")
     first = "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
     first = encoding or ("utf-16" if utf_16 else first)
     try:

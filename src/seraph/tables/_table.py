@@ -25,8 +25,8 @@ _LISTED = 12  # columns in a message; the rest are counted
 class Written(NamedTuple):
     """How a table is written, to write another like it.
 
-    `decimal_comma` says that numbers in text have one, and `header` has the names of columns as
-    the file writes them.
+    `decimal_comma` says that numbers in text have one. `header` has the names of columns as the
+    file writes them; `mixed` the columns with cells of several types, and these cells.
     """
 
     separator: str = ","
@@ -34,6 +34,7 @@ class Written(NamedTuple):
     line_end: str = "\n"
     decimal_comma: bool = False
     header: Mapping[str, str] = MappingProxyType({})
+    mixed: Mapping[str, tuple[Any, Sequence[Any]]] = MappingProxyType({})
 
 
 CSV = Written()
@@ -75,8 +76,14 @@ class NamedColumns:
     def take(self, rows: IntArray) -> NamedColumns:
         """Return a table of some of the rows."""
         columns = {name: column.take(np.asarray(rows)) for name, column in self.columns.items()}
+        mixed = {
+            name: (columns[name], [cells[k] for k in rows])
+            for name, (_, cells) in self.written.mixed.items()
+            if name in columns
+        }
         lines = [self.lines[k] for k in rows] if len(self.lines) else ()
-        return replace(self, columns=columns, lines=lines)
+        written = self.written._replace(mixed=mixed)
+        return replace(self, columns=columns, written=written, lines=lines)
 
     def without(self, names: Collection[str | None]) -> NamedColumns:
         """Return the table without some columns, which it must have."""

@@ -112,9 +112,10 @@ def csv_bytes(columns: Mapping[str, Any], like: Written = CSV) -> bytes:
 def _rows(columns: Mapping[str, Any], like: Written) -> list[tuple[Any, ...]]:
     """Return the rows of columns, the names that the file gave them first; None where missing."""
     cells = []
-    for column in columns.values():
+    for name, column in columns.items():
+        typed, raw = like.mixed.get(name, (None, []))
         make = getattr(column, "to_pylist", None) or getattr(column, "tolist", None)
-        values = [*column] if make is None else make()
+        values = raw if column is typed else [*column] if make is None else make()
         cells.append([None if value != value else value for value in values])  # noqa: PLR0124
     return [tuple(like.header.get(name, name) for name in columns), *zip(*cells, strict=True)]
 
