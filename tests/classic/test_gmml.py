@@ -47,3 +47,10 @@ def test_similar_pairs_alone_are_set_against_all_pairs_of_points():
     S, _ = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
     _, D = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
     assert_allclose(learner.get_mahalanobis_matrix(), literal_metric(S, D, 0.5), atol=1e-9)
+
+
+def test_metric_solves_the_riccati_equation():
+    X, y = blobs()
+    A = GMML().fit(X, y).get_mahalanobis_matrix()
+    S, D = literal_scatters(X, *every_pair(y), 1.0)
+    assert_allclose(A @ S @ A, D, atol=1e-9)

@@ -139,3 +139,11 @@ def test_warns_when_the_metric_is_zero():
         learner = LDM(lam=1e6).fit(X, y)
     assert learner.components_.shape == (0, 4)
     assert_array_equal(learner.gamma_, np.zeros(4))
+
+
+def test_objective_is_the_literal_one_at_the_learned_metric():
+    X, y = blobs()
+    learner = LDM().fit(X, y)
+    likelihood = literal_likelihood(learner.transform(X), PairLabels.make(len(y), y), np.ones(4))
+    trace = np.trace(learner.get_mahalanobis_matrix())
+    assert_allclose(learner.objective_, likelihood - learner.lam_ * trace, rtol=1e-10)

@@ -241,3 +241,11 @@ def test_a_model_remembers_the_columns_of_its_labels_and_ids(folder):
     assert named["classes"] == found["classes"]
     assert Path("same.csv").read_bytes() == Path("filled.csv").read_bytes()
     assert "'open' means unknown" in ok("--about", "o.skops").out
+
+
+def test_new_rows_are_classified_by_the_labels_of_another_table(folder):
+    wines().drop(columns=["truth", "kind"]).tail(9).to_csv("new.csv", index=False)
+    found = ok("predict", "m.skops", "new.csv", "--reference", "wine.csv", "--label", "kind",
+               "--id", "bottle", "-o", "-").out  # fmt: skip
+    both = ok(*PREDICT, "-o", "-").out
+    assert found.splitlines()[1:] == both.splitlines()[-9:]

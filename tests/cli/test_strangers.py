@@ -157,3 +157,10 @@ def test_predict_writes_a_table_as_it_was_read(encoding, folder):
     assert re.fullmatch(r"0,\d+", lines[40].split(";")[3])
     read = pd.read_csv(folder / "out.csv", sep=";", decimal=",", encoding=encoding)
     assert set(read["kind"]) == {"Köln", "Genève"}
+
+
+def test_labels_that_differ_in_every_row_are_refused():
+    strangers().assign(name=[f"N{k}" for k in range(60)]).to_csv("t.csv", index=False)
+    assert "'name' has another value in each of the 60 labeled rows" in refusal(
+        "fit", "t.csv", "--label", "name"
+    )

@@ -110,3 +110,20 @@ def test_the_gap_that_is_shown_falls_to_tol_only_at_the_end():
     gaps = np.array([state.gap for state in states])
     assert np.all(gaps[:-1] > TOL)
     assert learner.optimality_gap_ <= TOL
+
+
+@pytest.mark.slow
+def test_where_rounding_is_the_limit_the_warning_says_so():
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=500)
+    X = (rng.normal(size=(3, 20))[y] + rng.normal(size=(500, 20))).astype(np.float32)
+    y = np.where(np.arange(500) < 60, y, -1)
+    with pytest.warns(ConvergenceWarning, match="pass X in float64") as caught:
+        learner = SERAPH(tol=1e-9, max_iter=3000).fit(X, y)
+    assert "max_iter" not in str(caught[-1].message)
+    assert not learner.converged_
+    assert learner.n_iter_ < 300
+    assert learner.optimality_gap_ < 1e-5
+    # Both ways out that the warning names lead out. A warning would be an error here.
+    assert SERAPH(tol=1e-5).fit(X, y).converged_
+    assert SERAPH(tol=1e-7).fit(X.astype(np.float64), y).converged_

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from distributed import Client, LocalCluster
 
 from seraph import SERAPH, Marks, MeanMetric, _mean, _seraph
 from seraph._points import read_points
@@ -177,3 +178,31 @@ def test_a_mean_of_metrics_reads_each_chunk_once_and_is_that_of_the_array(data, 
             learner.get_mahalanobis_matrix(), expected.get_mahalanobis_matrix(), rtol=1e-7
         )
     assert dict.fromkeys(range(10), 1) == READS
+
+
+LABELS = {
+    "array": lambda y: da.from_array(y, chunks=50),
+    "series with gaps": lambda y: dd.from_pandas(
+        pd.Series(np.where(y < 0, None, y)), npartitions=3
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_may_be_in_chunks(data, kind, sampled):
+    X, y, _ = data
+    learner = SERAPH(**sampled).fit(da.from_array(X, chunks=(60, 6)), LABELS[kind](y))
+    np.testing.assert_allclose(learner.components_, SERAPH(**sampled).fit(X, y).components_)
+
+
+@pytest.mark.slow
+def test_a_cluster_gives_the_metric_of_the_array(data, sampled):
+    X, y, marks = data
+    expected = SERAPH(**sampled).fit(X, y, marks=marks)
+    quiet = {"dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
+    with LocalCluster(**quiet) as cluster, Client(cluster):
+        points = da.from_array(X, chunks=(33, 6)).persist()
+        learner = SERAPH(**sampled).fit(points, y, marks=marks)
+        mapped = learner.transform(points)
+        np.testing.assert_allclose(learner.components_, expected.components_, atol=1e-9)
+        np.testing.assert_allclose(mapped.compute(), expected.transform(X), atol=1e-9)

@@ -173,3 +173,11 @@ def test_a_file_is_not_copied(learner, tmp_path):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 0.3 * 8 * n * m
+
+
+@pytest.mark.parametrize("model", [SERAPH().fit(X, Y), MetricClassifier(SERAPH()).fit(X, Y)])
+def test_a_collection_becomes_no_table_in_memory(model, points):
+    model.set_output(transform="pandas")
+    with pytest.raises(ValueError, match="which would be loaded as a whole: call set_output"):
+        model.transform(points)
+    assert not READS

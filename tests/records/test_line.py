@@ -167,3 +167,28 @@ def test_curves_of_several_ways_to_know_the_answers_count_alike():
     one, two = (drawn(scale * margins, same, CANDIDATES)[1] for scale in (1.0, 2.0))
     mean = 0.5 * (one.probability(CANDIDATES) + two.probability(CANDIDATES))
     np.testing.assert_allclose(both.probability(CANDIDATES), mean)
+
+
+def test_weak_evidence_does_not_leave_nearly_everything_out():
+    """Seven pairs in a hundred are the same, and few are likelier the same than different."""
+    rng = np.random.default_rng(0)
+    margins = rng.normal(size=20_000)
+    true = rng.random(20_000) < expit(1.2 * margins - 3.0)
+    asked = np.argsort(-margins + rng.normal(size=20_000))[:100]
+    curves, line = drawn(margins[np.newaxis, asked], true[asked], margins)
+    (_, low, high), recall = predicted(curves, line, margins)
+    assert true[margins >= line.margin].sum() > 0.1 * true.sum()
+    assert low <= true[margins >= line.margin].mean() <= high
+    assert recall[2] - recall[1] > 0.3
+
+
+def test_the_expected_precision_holds_however_the_answers_were_chosen():
+    """Answers are spread evenly; the candidates are mostly different, as neighbors are."""
+    rng = np.random.default_rng(2)
+    margins = 3.0 - 15.0 * np.sqrt(rng.random(20_000))
+    truth = rng.random(len(margins)) < expit(3.0 + margins)
+    curves, line = drawn(*answered(400), margins, 0.9)
+    accepted = margins >= line.margin
+    precision, recall = predicted(curves, line, margins)
+    assert precision[1] <= truth[accepted].mean() <= precision[2]
+    assert recall[1] <= truth[accepted].sum() / truth.sum() <= recall[2]

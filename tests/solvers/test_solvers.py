@@ -200,3 +200,12 @@ def test_compress_keeps_the_metric_and_orders_its_rows(rng):
     assert abs(narrow[0] @ narrow[1]) < 1e-12
     assert compress(np.full((2, 3), 1e-160)).shape == (0, 3)  # its squares underflow
     assert compress(np.eye(2, 3) * 1e-150).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", ["low-rank", "projected-gradient"])
+def test_monotone_solvers_rise_at_every_iteration(wine, name):
+    F, frame = pose(wine, mu=0.05)
+    result = run(name, F.m_step(first(frame)), first(frame), max_iter=60)
+    values = [step.objective for step in result.steps]
+    assert len(values) > 5
+    assert np.all(np.diff(values) >= -1e-12 * np.abs(values[1:]))

@@ -2,6 +2,7 @@
 
 import datetime
 import pickle
+import time
 import warnings
 from functools import cache
 
@@ -421,3 +422,15 @@ def test_a_table_that_is_not_read_yet_is_refused_with_the_call_that_reads_it(est
         estimator.fit(pl.DataFrame({"a": [1.0, 2.0]}).lazy(), [0, 1])
     with pytest.raises(TypeError, match=r"pass X.to_table\(\)"):
         estimator.fit(pyarrow.dataset.dataset(pa.table({"a": [1.0, 2.0]})), [0, 1])
+
+
+def test_columns_of_text_are_read_in_time_that_is_linear_in_their_rows():
+    def seconds(n):
+        table = pd.DataFrame({"a": [f"text {'xyz'[k % 3] * (k % 99)}{k}" for k in range(n)]})
+        table["a"] = table["a"].str.translate(str.maketrans("0123456789", "abcdefghij"))
+        start = time.process_time()
+        TablePreparer().fit(table.assign(x=np.arange(n) % 7))
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(16_000) < 12 * seconds(4_000)  # 16 times if quadratic
