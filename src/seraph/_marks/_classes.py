@@ -74,7 +74,8 @@ def _is_unlabeled(labels: Array, name: str) -> Array:
     if kind == "U":
         _check_words(np.unique(labels).tolist(), name)
         return np.isin(labels, MINUS_ONE)
-    warn_of_lost_signs(labels, name)
+    if kind == "u":
+        warn_of_lost_signs(labels, name)
     unlabeled = is_unknown(labels)
     if kind in "if":
         return unlabeled | (labels == -1)

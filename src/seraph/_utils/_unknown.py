@@ -30,8 +30,8 @@ def is_unknown(values: Array) -> Array:
 
 
 def warn_of_lost_signs(labels: Array, name: str) -> None:
-    """Warn if labels of an unsigned type contain what -1 becomes in it."""
-    if labels.dtype.kind == "u" and np.any(labels == (top := np.iinfo(labels.dtype).max)):
+    """Warn if labels, of an unsigned type, contain what -1 becomes in it."""
+    if np.any(labels == (top := np.iinfo(labels.dtype).max)):
         warn(
             f"{name} is of type {labels.dtype}, in which -1 becomes {top}: {top} counts as a "
             f"class. If it means unlabeled, write {name} = {name}.astype(int), and then "
