@@ -1,5 +1,8 @@
 """The simulated person of the benchmark of questions."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -33,3 +36,21 @@ def test_wrong_taps_are_wrong_pairs_at_their_rate():
     marks = asking.ask_pairs(X, Y, 1000, np.random.default_rng(0), 0.1)
     true = Y[marks.pairs[:, 0]] == Y[marks.pairs[:, 1]]
     assert np.mean(marks.similar != true) == pytest.approx(0.1, abs=0.03)
+
+
+def test_pages_say_what_was_measured():
+    root = Path(__file__).parents[2]
+    measured = (root / "docs/results/asking.md").read_text()
+    lines = re.findall(r"^judging tables (.+?) +5 sets, +(\w+) taps: AUC ([\d.]+)", measured, re.M)
+    auc = {" ".join(way.split()): (taps, auc) for way, taps, auc in lines}
+    ways = ("nothing 0", "pairs 0 30", "pairs 0 120", "screens 8 4 0 10", "sorted 8 4 5 30")
+    nothing, few, many, ten, sorted_ = (auc[way] for way in ways)
+    readme, page = (
+        " ".join((root / name).read_text().split()) for name in ("README.md", "docs/ask.md")
+    )
+    assert (
+        f"({ten[0]} taps) teach as much as 120 pairs (pair AUC {ten[1]} and {many[1]} %" in readme
+    )
+    assert f"not learning {nothing[1]} %" in readme
+    said = f"wrong taps {sorted_[1]} %, 120 true pairs {many[1]} %, ten screens ({ten[0]} taps)"
+    assert f"{said} {ten[1]} %, 30 pairs {few[1]} %" in page
