@@ -17,7 +17,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 
-from ._packages import fetch, importable
+from ._packages import Unavailable, fetch, importable
 
 MISSING = ("", "?", "~", "NA", "<null>")
 # WordNet's files of nouns: animals, artifacts, bodies, communication, events, feelings, food,
@@ -160,8 +160,10 @@ def read_sklearn(name):
 
 def read_task(name):
     """Return a task of the paper; rows of pixels, columns of tables."""
-    from ..paper._data import load_task
+    from ..paper._data import is_there, load_task
 
+    if not is_there(name):
+        raise Unavailable(f"{name} is fetched by python -m benchmarks.paper fetch.")
     task = load_task(name)
     return (task.X if task.X.shape[1] in (64, 196) else task.X.T.tolist()), task.y.tolist()
 

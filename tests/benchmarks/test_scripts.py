@@ -34,6 +34,7 @@ for kind, number, seconds in (
     signal.setitimer(kind, seconds)
 name, *sys.argv[1:] = sys.argv[1:]
 runpy.run_module(name, run_name="__main__", alter_sys=True)
+os._exit(0)  # no timer rings while Python ends
 """
 
 

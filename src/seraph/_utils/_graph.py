@@ -14,7 +14,7 @@ from ._typing import Array
 # the mean square of the points: 2e-5 in single precision, 1e-11 in double precision.
 _TIE = 0.7
 # Rows of which all distances are in memory at once.
-_ROWS_AT_ONCE = 500
+_ROWS_AT_ONCE = 100
 
 
 def neighbor_graph(
