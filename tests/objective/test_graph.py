@@ -10,6 +10,7 @@ from seraph import SERAPH
 from seraph._objective._manifold import Roughness
 from seraph._utils._graph import neighbor_graph
 from tests.helpers.oracle import labeled_pairs, objective
+from tests.helpers.quick import few
 
 
 def edges(graph):
@@ -75,6 +76,19 @@ def test_a_graph_can_be_passed_and_its_weights_multiply_that_of_the_graph(wine, 
     thrice = SERAPH(manifold=0.02).fit(X, y_partial, graph=make(3 * graph))
     for learner in (same, thrice):
         np.testing.assert_allclose(learner.components_, expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "setting", few([{}, {"solver": "em"}, {"gamma": 5.0}], {"gamma": 5.0}.__eq__), ids=str
+)
+def test_it_goes_with_the_other_settings_and_float32(wine, setting):
+    X, y_partial, _ = wine
+    plain = SERAPH(**setting).fit(X, y_partial)
+    double = SERAPH(manifold=0.05, **setting).fit(X, y_partial)
+    single = SERAPH(manifold=0.05, **setting).fit(X.astype(np.float32), y_partial)
+    assert double.objective_ < plain.objective_
+    assert single.components_.dtype == np.float32
+    assert single.objective_ == pytest.approx(double.objective_, rel=1e-3)
 
 
 ONES = sparse.csr_array(np.ones((80, 80)))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.metrics import euclidean_distances
+from sklearn.neighbors import NearestNeighbors
 
 from ._typing import Array
 
@@ -14,7 +15,7 @@ from ._typing import Array
 # the mean square of the points: 2e-5 in single precision, 1e-11 in double precision.
 _TIE = 0.7
 # Rows of which all distances are in memory at once.
-_ROWS_AT_ONCE = 100
+_ROWS_AT_ONCE = 500
 
 
 def neighbor_graph(
@@ -44,28 +45,38 @@ def _find_neighbors(points: Array, rows: Array, k: int, slack: float) -> Array:
     Whole numbers and categories have many ties. Without a rule, rounding errors would break them,
     and the graph would differ between single and double precision, or between machines.
     """
+    n = len(points)
     slack *= float(np.mean(np.square(points).sum(axis=1)))
-    near = np.empty((len(rows), k), dtype=np.intp)
-    for first in range(0, len(rows), _ROWS_AT_ONCE):
-        some = rows[first : first + _ROWS_AT_ONCE]
-        squares = euclidean_distances(points[some], points, squared=True)
-        squares[np.arange(len(some)), some] = np.inf
-        near[first : first + _ROWS_AT_ONCE] = _first_of_ties(squares, k, slack)
+    near, unsure = np.empty((len(rows), k), dtype=np.intp), np.arange(len(rows))
+    if n > _ROWS_AT_ONCE:  # of fewer points, all distances take less time than a search
+        asked = min(2 * k, n - 1)
+        search = NearestNeighbors(n_neighbors=asked + 1).fit(points)
+        distances, nearest = search.kneighbors(points[rows])
+        others = nearest != rows[:, np.newaxis]
+        others[others.all(axis=1), 0] = False  # one of many equal points
+        squares = np.square(distances[others].reshape(-1, asked))
+        near = _first_of_ties(squares, nearest[others].reshape(-1, asked), k, slack)
+        # The ties of some points reach beyond the neighbors that the search returned.
+        reach = squares[:, -1] <= squares[:, k - 1] + slack
+        unsure = np.flatnonzero(reach & (asked < n - 1))
+    for first in range(0, len(unsure), _ROWS_AT_ONCE):
+        places = unsure[first : first + _ROWS_AT_ONCE]
+        squares = euclidean_distances(points[rows[places]], points, squared=True)
+        squares[np.arange(len(places)), rows[places]] = np.inf
+        every = np.broadcast_to(np.arange(n), squares.shape)
+        near[places] = _first_of_ties(squares, every, k, slack)
     return near
 
 
-def _first_of_ties(squares: Array, k: int, slack: float) -> Array:
-    """Choose k columns in each line: the nearest, then the first of those at the k-th place.
+def _first_of_ties(squares: Array, rows: Array, k: int, slack: float) -> Array:
+    """Choose k of the rows in each line: the nearest, then the first of those at the k-th place.
 
     Return them in ascending order.
     """
-    limit = np.partition(squares, k - 1, axis=1)[:, k - 1]
-    i, j = np.nonzero(squares <= limit[:, np.newaxis] + slack)
-    order = np.lexsort((j, squares[i, j] >= limit[i] - slack, i))
-    i, j = i[order], j[order]
-    kept = np.arange(len(i)) - np.searchsorted(i, i) < k
-    chosen: Array = np.sort(j[kept].reshape(len(squares), k), axis=1)
-    return chosen
+    gaps = squares - np.partition(squares, k - 1, axis=1)[:, k - 1 : k]
+    places = np.where(gaps < -slack, -1, np.where(gaps <= slack, rows, rows.max() + 1))
+    chosen = np.argpartition(places, k - 1, axis=1)[:, :k]
+    return np.sort(np.take_along_axis(rows, chosen, axis=1), axis=1)
 
 
 def check_graph(graph: Any, n: int) -> sparse.csr_array:
