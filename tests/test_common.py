@@ -22,7 +22,6 @@ from seraph import (
 from seraph.classic import (
     GDM,
     ITML,
-    LDM,
     LFDA,
     LMNN,
     LSML,
@@ -77,7 +76,6 @@ SETTINGS = [
 MAY_WARN = {
     GDM: "GDM has not converged",
     ITML: "ITML has not converged",
-    LDM: "The learned metric is zero",
     MeanMetric: "",
     SERAPH: "",
 }
@@ -141,7 +139,6 @@ CHOICES = ["no such choice", 3, None]
 FLAGS = ["yes", 2, None]
 # Values that each parameter must refuse, whatever the estimator; or for one estimator alone.
 BAD = {
-    "alpha": numbers(0),
     "base_rate": [0, 1, *numbers(0, optional=True)],
     "balance": [-0.1, 1.0, 10**400, np.nan, "half", None, True, [0.5]],
     "beta": numbers(0),
@@ -185,7 +182,6 @@ BAD = {
     "mu": numbers(0),
     "n_basis": numbers(1, whole=True, optional=True),
     "n_components": numbers(1, whole=True, optional=True),
-    (LDM, "n_components"): [0, 0.0, 1.5, True, "mle", np.nan],
     "n_constraints": numbers(1, whole=True, optional=True),
     (GDM, "n_constraints"): ["all", 3, True, [None]],
     (LSML, "n_constraints"): numbers(1, whole=True),

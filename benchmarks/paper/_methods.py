@@ -9,7 +9,9 @@ from typing import Any
 
 from seraph import SERAPH
 from seraph._solvers import SOLVERS
-from seraph.classic import GDM, ITML, LDM, LMNN, MFDA, NCA, Euclidean
+from seraph.classic import GDM, ITML, LMNN, NCA, Euclidean
+
+from ._rivals import LDM, MFDA
 
 # The paper's four settings, with projected gradient steps. With lam = 0 the objective may have no
 # maximum, so the solver's 200 steps define the method.
@@ -27,7 +29,7 @@ METHODS: dict[str, tuple[str, Callable[[], Any]]] = {
     "nca": ("NCA", NCA),
     "lmnn": ("LMNN", partial(LMNN, tol=0.01)),
     "itml": ("ITML", partial(ITML, gamma=1.0, n_constraints=None, tol=1e-6)),
-    "ldm": ("LDM", partial(LDM, lam=0.0)),  # as in LDM's paper
+    "ldm": ("LDM", LDM),
     "mfda": ("MFDA", MFDA),
     "none": ("SERAPH none: mu=0, lam=0", partial(_as_in_paper, mu=0.0, lam=0.0)),
     "post": ("SERAPH post: lam=0", partial(_as_in_paper, lam=0.0)),

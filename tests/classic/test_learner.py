@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from seraph import Marks, classic
-from seraph.classic import GDM, GMML, ITML, LDM, LFDA, LMNN, LSML, MFDA, MLKR, NCA, RCA, SCML, SDML
+from seraph.classic import GDM, GMML, ITML, LFDA, LMNN, LSML, MLKR, NCA, RCA, SCML, SDML
 from seraph.classic._learner import ClassicLearner, ClassLabelLearner
 from tests.helpers.blobs import blobs
 from tests.helpers.quick import few
@@ -60,7 +60,7 @@ def distances(learner, points, *known, to=None, **more):
 
 
 # These follow the points; the others measure them in units of their own, whatever the points'.
-IN_THE_UNIT_OF_X = {"GMML", "ITML", "LRML", "MFDA", "SDML", "Euclidean"}
+IN_THE_UNIT_OF_X = {"GMML", "ITML", "LRML", "SDML", "Euclidean"}
 
 
 @pytest.mark.parametrize("factor", [1e-100, 1e100])
@@ -83,10 +83,8 @@ def test_distances_grow_with_the_unit_of_the_points_or_not_at_all(learner, facto
     "Euclidean",
     "GDM",
     "ITML",
-    "LDM",
     "LFDA",
     "LRML",
-    "MFDA",
     "MLKR",
     "RFD",
 )
@@ -224,16 +222,11 @@ REFUSED = [
     (RCA(ridge=0.0), B, {"marks": SIMILAR}, r"do not differ in 3 of 4 directions.*larger ridge"),
     (RCA(n_components=5), B, {"y": CODES}, "n_components=5 is too large"),
     (LFDA(beta=0.0), B[:4], {"y": [0, 0, 1, 1]}, r"in \d of 4 directions.*larger beta"),
-    (MFDA(), B, {"marks": SIMILAR}, "All 1 labeled pairs are similar"),
-    (MFDA(alpha=0.0), B, {"marks": DISSIMILAR}, "dissimilar and alpha is 0"),
-    (MFDA(), TWICE, {"marks": DISSIMILAR}, "all 1 dissimilar pairs coincide"),
     (GDM(), B, {"y": [0] * 40}, "needs similar pairs .*780 similar and 0 dissimilar"),
     (GDM(), B, {"y": range(40)}, "needs similar pairs .*0 similar and 780 dissimilar"),
     (GDM(), FLAT, {"y": [0, 0, 1, 1]}, "every dissimilar pair coincide"),
     (GDM(ridge=0.0), CORNER, {"y": [0, 0, 1]}, r"ridge=0 .*no maximum: in 1 direction.*ridge > 0"),
     (GDM(ridge=0.0, diagonal=True), CORNER, {"y": [0, 0, 1]}, r"no maximum: in 1 direction"),
-    (LDM(), B, {"marks": APART}, "No point is in both a similar and a dissimilar"),
-    (LDM(), B, {"y": range(40)}, "No point is in both a similar and a dissimilar"),
     (SCML(), B, {"marks": APART}, "No point is in both"),
     (SCML(), FLAT, {"marks": Marks(triplets=[[0, 1, 2]], rows=4)}, "all 1 triplets coincide"),
     (LSML(), B, {"quadruplets": [[0, 1, 2]]}, r"\(n_quadruplets, 4\).*got shape \(1, 3\)"),

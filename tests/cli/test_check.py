@@ -14,7 +14,7 @@ from seraph._apps.cli._check import (
     classify,
     label_folds,
 )
-from seraph.classic import MFDA, Euclidean
+from seraph.classic import GDM, Euclidean
 from tests.helpers.command import ok
 
 SEEN = []
@@ -104,13 +104,13 @@ def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
     X[:, 0] += 6 * y
     pairs = rng.permutation(120).reshape(-1, 2)
     marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=120)
-    learned, euclidean, guess = check_pairs(MFDA(), X, marks, seed=0, forest=False).scores
+    learned, euclidean, guess = check_pairs(GDM(), X, marks, seed=0, forest=False).scores
     assert learned.n == 60  # no row is in two pairs
     assert learned.n_wrong < euclidean.n_wrong < guess.n_wrong
     same = check_pairs(Euclidean(), X, marks, seed=0, forest=False).scores
     np.testing.assert_array_equal(same[0].wrong, same[1].wrong)
     alike = Marks(pairs, np.ones(60), rows=120)
-    assert check_pairs(MFDA(), X, alike, seed=0, forest=True) is None
+    assert check_pairs(GDM(), X, alike, seed=0, forest=True) is None
 
 
 @pytest.mark.parametrize(

@@ -160,13 +160,13 @@ def test_predictions_without_labels_are_refused(folder):
 
 
 def test_learners_and_rivals_are_compared_and_the_best_is_named(folder):
-    found = values(*COMPARE, "mfda")
+    found = values(*COMPARE, "gmml")
     table = pd.DataFrame(found["methods"])
     rivals = {
         "Euclidean", "logistic regression", "label spreading", "random forest",
         "always guessing 'x'",
     }  # fmt: skip
-    assert set(table["method"]) == {"MFDA and a forest", *rivals}
+    assert set(table["method"]) == {"GMML and a forest", *rivals}
     assert table["error"].is_monotonic_increasing
     best = table.iloc[0]
     first = ", ".join(table["method"][table["wrong"] == best["wrong"]])

@@ -12,12 +12,10 @@ from ._euclidean import Euclidean
 from ._gdm import GDM
 from ._gmml import GMML
 from ._itml import ITML
-from ._ldm import LDM
 from ._lfda import LFDA
 from ._lmnn import LMNN
 from ._lrml import LRML
 from ._lsml import LSML
-from ._mfda import MFDA
 from ._mlkr import MLKR
 from ._nca import NCA
 from ._rca import RCA
@@ -29,12 +27,10 @@ __all__ = [
     "GDM",
     "GMML",
     "ITML",
-    "LDM",
     "LFDA",
     "LMNN",
     "LRML",
     "LSML",
-    "MFDA",
     "MLKR",
     "NCA",
     "RCA",
