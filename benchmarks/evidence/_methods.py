@@ -24,7 +24,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
 
-from seraph import SERAPH, MeanMetric, MetricClassifier, classic
+from seraph import SERAPH, ForestSpace, MeanMetric, MetricClassifier, PairClassifier, classic
 
 from ._packages import Unavailable
 from ._tabpfn import TabPFN, TooLarge
@@ -95,6 +95,7 @@ class Method:
     make: object = None
     members: tuple[str, ...] = ()
     classifies: bool = False
+    from_labels: bool = True
     from_pairs: bool = True
     slow: bool = False
 
@@ -136,6 +137,8 @@ OURS = {
     "mean-seraph": Method("MeanMetric without SERAPH", members=("lrml", "itml")),
     "mean-lrml": Method("MeanMetric without LRML", members=("seraph", "itml")),
     "mean-itml": Method("MeanMetric without ITML", members=("seraph", "lrml")),
+    "pair-classifier": Method("PairClassifier", PairClassifier, from_labels=False, slow=True),
+    "space": Method("ForestSpace", ForestSpace, slow=True),
 }
 CLASSIFIERS = {
     "logistic": Method("logistic regression, C by folds", logistic_regression),
@@ -176,7 +179,7 @@ def wanted(setting, seed, kind, methods=METHODS):
     return [
         name
         for name, method in methods.items()
-        if (method.from_pairs or setting.startswith("labels"))
+        if (method.from_labels if setting.startswith("labels") else method.from_pairs)
         and not (method.slow and seed >= 10)
         and not (name == "tabpfn" and kind == "embedding")
     ]
@@ -239,15 +242,17 @@ def judge_metric(learner, task):
 
 
 def distances(learner, A, B):
-    """Return the distances between rows of A and of B, squared if there is a matrix."""
-    if not hasattr(learner, "components_"):
-        return np.array(
-            [learner.pair_distance(np.stack([np.tile(a, (len(B), 1)), B], 1)) for a in A]
-        )
-    Z = A @ learner.components_.T
+    """Return the distances between rows of A and of B; squared, if there are coordinates."""
+    if hasattr(learner, "components_"):
+        Z, others = A @ learner.components_.T, B @ learner.components_.T
+    elif hasattr(learner, "transform") and not hasattr(learner, "pair_distance"):
+        Z, others = learner.transform(A), learner.transform(B)
+    else:
+        pairs = np.indices((len(A), len(B))).reshape(2, -1).T + np.array([0, len(A)])
+        return learner.pair_distance(pairs, np.vstack([A, B])).reshape(len(A), len(B))
     if Z.shape[1] == 0 or not np.isfinite(Z).all() or np.ptp(Z, axis=0).max() == 0:
         raise ValueError("the metric is zero")
-    return squared_distances(Z, B @ learner.components_.T)
+    return squared_distances(Z, others)
 
 
 def judge_classifier(name, task, fitted):
@@ -259,7 +264,7 @@ def judge_classifier(name, task, fitted):
     """
     rows, X_test = task.X[task.labeled], task.X_test
     if name == "classifier":
-        model = MetricClassifier(FrozenEstimator(fitted["mean"]), rule="mean").fit(task.X, task.y)
+        model = MetricClassifier(FrozenEstimator(fitted["mean"])).fit(task.X, task.y)
     else:
         scale = np.sqrt(task.X.shape[1] / task.X.var(axis=0).sum())
         rows, X_test = scale * rows, scale * X_test

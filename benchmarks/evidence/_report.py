@@ -230,6 +230,17 @@ def classes_table(results):
     return table(["", *(f"{spell(setting)}, {kind}" for setting, kind in places)], rows)
 
 
+def forest_table(results):
+    """Return what a forest of pairs adds to MeanMetric, a row a setting and method."""
+    rows = []
+    for place in results.places:
+        for method in ("pair-classifier", "space", "rfd"):
+            cells = [cell(results, *place, measure, method, "mean") for measure in MEASURES]
+            if any(cells):
+                rows.append([f"{METHODS[method].title}, {spell(place[0])}, {place[1]}", *cells])
+    return table(["- MeanMetric", *MEASURES.values()], rows)
+
+
 def set_tables(results, stamp):
     """Return a table for each case: every set, sorted by what MeanMetric gains."""
     text = ""
@@ -376,6 +387,7 @@ def write_report(log, docs):
         "Sets that get worse": losses(results),
         "Sure gains and losses": tally(results),
         "From classes: MetricClassifier": classes_table(results),
+        "A forest of pairs": forest_table(results),
         "Methods": about_methods(results),
         "All comparisons": all_comparisons(results, stamp),
         "Every set": set_tables(results, stamp),
@@ -393,6 +405,7 @@ def write_report(log, docs):
         "many sets get worse; bold: sure after correction. [Where it loses]"
         f"(https://seraph-learn.readthedocs.io/en/latest/evidence.html)\n\n{summary}",
         "classes": f"{classes_table(results)}\n*{stamp}.*\n",
+        "forest": f"{forest_table(results)}\n*{stamp}.*\n",
     }
     if first := headline(results):
         blocks["headline"] = f"{first}\n*{stamp}.*\n"
