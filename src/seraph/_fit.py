@@ -85,25 +85,10 @@ class _Stopped(Exception):
 def maximize(
     learner: Any, problem: Problem, labels: PairLabels, start: Array | None = None
 ) -> Solution:
-    """Solve a problem.
+    """Solve the problem of a SERAPH whose parameters are checked.
 
-    Parameters
-    ----------
-    learner : SERAPH
-        A learner whose parameters are checked.
-    problem : Problem
-        What to maximize.
-    labels : PairLabels
-        The labels of the problem.
-    start : ndarray of shape (rank, n_features), optional
-        Factor of a metric to start from.
-
-    Returns
-    -------
-    result : Result
-        The best metric times the scale ``s = -kappa``, by the solvers' coordinates.
-    s : float
-        The scale; 1 in the simplified model.
+    `start` is a factor of a metric to start from. Returns the best metric times the scale
+    ``s = -kappa``, by the solvers' coordinates; and the scale, 1 in the simplified model.
     """
     with _within_range():
         try:

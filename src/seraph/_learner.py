@@ -173,21 +173,13 @@ class MahalanobisLearner(MetricLearner):
     def _set_learned(self, X: ArrayLike, components: Array, **attributes: Any) -> Self:
         """Set all attributes that were learned from `X`, now that nothing can fail any more.
 
-        Parameters
-        ----------
-        X : array-like
-            Points, as the user passed them.
-        components : ndarray of shape (rank, n_features)
-            Factor of the learned metric.
-        **attributes
-            Further attributes.
+        `X` is what the user passed, and `components` the factor of the learned metric.
         """
         validate_data(self, header(X), skip_check_array=True)  # n_features_in_, feature_names_in_
         if components.size:  # each row has a definite sign: its largest entry is positive
             peaks = components[np.arange(len(components)), np.abs(components).argmax(axis=1)]
-            components = (
-                components * np.copysign(1.0, peaks).astype(components.dtype)[:, np.newaxis]
-            )
+            signs = np.copysign(1.0, peaks).astype(components.dtype)
+            components = components * signs[:, np.newaxis]
         self.__dict__.update(components_=components, **attributes)
         return self
 

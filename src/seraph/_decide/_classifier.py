@@ -18,11 +18,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, validate_data
 
 from .._learner import refuse_output
-from .._marks import Marks, plain, read_classes, sample_rows
+from .._marks import Marks, plain, read_classes, sample_rows, warn_of_signs
 from .._points import is_chunked
 from .._utils._public import publish
 from .._utils._typing import Array
-from .._utils._unknown import warn_of_signs
 from .._utils._validation import check_choice
 from ._models import (
     OfLearner,

@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from .._utils._typing import Array
-from .._utils._unknown import MINUS_ONE, is_unknown, warn_of_lost_signs
 from .._utils._warnings import LabelWarning, warn
 from ..tables._words import is_missing
-from ._columns import as_column, as_table, objects
+from ._rows import as_column, as_table, is_unknown, objects
 
 # Types of numpy that classes are compared in; others are compared as objects.
 _KINDS = "biufmMUO"
-_MINUS_ONE = (-1, *MINUS_ONE)
+_MINUS_ONE = (-1, "-1", "-1.0")
+_ONE = (1, "1", "1.0", b"1", b"1.0")
 
 
 def read_classes(y: ArrayLike, n: int, name: str = "y") -> tuple[Array, Array]:
@@ -73,9 +73,13 @@ def _is_unlabeled(labels: Array, name: str) -> Array:
     kind = labels.dtype.kind
     if kind == "U":
         _check_words(np.unique(labels).tolist(), name)
-        return np.isin(labels, MINUS_ONE)
-    if kind == "u":
-        warn_of_lost_signs(labels, name)
+        return np.isin(labels, _MINUS_ONE[1:])
+    if kind == "u" and np.any(labels == (top := np.iinfo(labels.dtype).max)):
+        warn(
+            f"{name} is of type {labels.dtype}, in which -1 becomes {top}: {top} counts as a "
+            f"class. If it means unlabeled, write {name} = {name}.astype(int), and then "
+            f"{name}[{name} == {top}] = -1."
+        )
     unlabeled = is_unknown(labels)
     if kind in "if":
         return unlabeled | (labels == -1)
@@ -100,3 +104,15 @@ def _check_words(words: list[str], name: str) -> None:
                 "class is unknown, write None or -1 instead.",
                 LabelWarning,
             )
+
+
+def warn_of_signs(labels: Array, known: Array) -> None:
+    """Warn if -1 and 1 are the only labels: they may have been meant as two classes."""
+    is_minus_one = ~known & ~is_unknown(labels)
+    if not (is_minus_one.any() and known.any()):
+        return
+    if all(label in _ONE for label in labels[known].tolist()):
+        warn(
+            "1 and -1 are the only labels, and -1 means unlabeled, so there is only one class. If "
+            "-1 is a class, name the classes 0 and 1."
+        )

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._utils._typing import Array
-from .._utils._unknown import warn_of_signs
 from .._utils._validation import shown
-from ._classes import number_classes, read_classes
+from ._classes import number_classes, read_classes, warn_of_signs
 from ._marks import EVEN, Marks
 from ._merge import cut
 from ._rows import Rows
@@ -26,23 +25,6 @@ from ._rows import Rows
 class PairLabels:
     """Validated labels of the pairs of `n` rows, and triplets of rows.
 
-    Parameters
-    ----------
-    codes : ndarray of int of shape (n,)
-        Class code of each row; -1 for an unknown class.
-    pairs : ndarray of int of shape (l, 2)
-        Marked pairs that the codes do not imply, each once, smaller row number first.
-    likeness : ndarray of float of shape (l,)
-        How likely each of the marked pairs is similar: 1 or 0 where the mark is sure.
-    weights : ndarray of float of shape (l,)
-        Weight of each of them, above 0.
-    represents : ndarray of float of shape (l,)
-        How many random pairs each of them stands for.
-    triplets : ndarray of int of shape (t, 3)
-        Rows a, b and c of each triplet: a is nearer to b than to c.
-    n_absent_marks : int, default=0
-        Number of marks that were left out because a row of theirs is absent.
-
     Examples
     --------
     >>> marks = Marks([[3, 4]], [-1], rows=5)
@@ -51,13 +33,13 @@ class PairLabels:
     (1, 3, 6)
     """
 
-    codes: Array
-    pairs: Array
-    likeness: Array
-    weights: Array
-    represents: Array
-    triplets: Array
-    n_absent_marks: int = 0
+    codes: Array  # class code of each row; -1 for an unknown class
+    pairs: Array  # those that are marked and not implied, each once, smaller row number first
+    likeness: Array  # how likely each of them is similar: 1 or 0 where the mark is sure
+    weights: Array  # above 0
+    represents: Array  # how many random pairs each of them stands for
+    triplets: Array  # rows a, b and c: a is nearer to b than to c
+    n_absent_marks: int = 0  # left out, because a row of theirs is absent
 
     @property
     def similar(self) -> Array:
@@ -74,12 +56,12 @@ class PairLabels:
     @property
     def n_similar(self) -> int:
         """Number of similar pairs, #S; an uncertain mark counts as its more probable kind."""
-        return self.implied[0] + int(np.count_nonzero(self.likeness >= EVEN))
+        return self.implied[0] + int(np.count_nonzero(self.similar))
 
     @property
     def n_dissimilar(self) -> int:
         """Number of dissimilar pairs, #D."""
-        return self.implied[1] + int(np.count_nonzero(self.likeness < EVEN))
+        return self.implied[1] + int(np.count_nonzero(~self.similar))
 
     @property
     def n_labeled(self) -> int:
@@ -102,11 +84,7 @@ class PairLabels:
 
     @property
     def dissimilar_weight(self) -> float:
-        """Total weight of what moves points apart.
-
-        A mark of weight w and likeness q adds w (1 - q); a pair of two classes and a triplet
-        add 1.
-        """
+        """Total weight of what moves points apart; a mark adds w (1 - q)."""
         return self.implied[1] + float(self.weights @ (1.0 - self.likeness)) + len(self.triplets)
 
     @property
@@ -164,7 +142,11 @@ class PairLabels:
                 "target y is None, and so is marks. Pass class labels as y (-1 where unknown), "
                 "or marks=seraph.Marks(pairs, labels, rows=X)."
             )
-        codes = np.full(n, -1, dtype=np.intp) if y is None else _class_codes(y, n)
+        codes = np.full(n, -1, dtype=np.intp)
+        if y is not None:
+            classes, known = read_classes(y, n)
+            warn_of_signs(classes, known)
+            codes = number_classes(classes, known)
         if marks is None:
             none = np.empty((0, 3), dtype=np.intp)
             empty = np.empty(0)
@@ -199,11 +181,6 @@ class PairLabels:
 
     def among(self, rows: Array) -> PairLabels:
         """Return the labels of some rows alone, in their order.
-
-        Parameters
-        ----------
-        rows : ndarray of int of shape (k,)
-            The rows.
 
         Examples
         --------
@@ -240,10 +217,7 @@ class PairLabels:
     def listed(self, most: int) -> tuple[Array, Array, Array]:
         """List pairs of known classes, a sample of `most` if there are more, and all marked ones.
 
-        Returns
-        -------
-        pairs, likeness, weights : ndarrays of shape (l, 2), (l,) and (l,)
-            Row numbers, how likely each pair is similar, and its weight.
+        Returns row numbers, how likely each pair is similar, and its weight.
 
         Examples
         --------
@@ -309,13 +283,6 @@ def effective_size(weights: Array) -> float:
         return 0.0
     shares = weights / weights.max()
     return float(shares.sum() ** 2 / (shares @ shares))
-
-
-def _class_codes(y: ArrayLike, n: int) -> Array:
-    """Number the classes in `y` from 0; -1 for an unknown class."""
-    labels, known = read_classes(y, n)
-    warn_of_signs(labels, known)
-    return number_classes(labels, known)
 
 
 def _without_implied(marks: Marks, codes: Array) -> tuple[Array, Array, Array, Array]:

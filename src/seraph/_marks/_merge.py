@@ -40,9 +40,9 @@ def merge_marks(
     clash = np.flatnonzero((low == 0.0) & (high == 1.0))
     if len(clash):
         raise ValueError(
-            f"The pair {rows.pair(*pairs[first[clash[0]]])} is marked both similar and "
-            "dissimilar: keep one mark, or give how likely the pair is similar, from 0 to 1, as "
-            "its label."
+            f"The pair {tuple(rows.name_rows(pairs[first[clash[0]]]).tolist())} is marked both "
+            "similar and dissimilar: keep one mark, or give how likely the pair is similar, from "
+            "0 to 1, as its label."
         )
     counted = np.where(counts, weights, 0.0)
     total = np.add.reduceat(counted, first)

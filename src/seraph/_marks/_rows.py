@@ -17,11 +17,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import _num_samples
 
 from .._points import to_memory
-from .._utils._rows import check_shape, row_numbers
 from .._utils._typing import Array
-from .._utils._unknown import is_unknown
 from .._utils._validation import shown
-from ._columns import as_column, as_table, objects, plain
+
+_WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
 
 @dataclass(frozen=True)
@@ -61,12 +60,17 @@ class Rows:
         `named` has the shape (k, width); messages call it `what`.
 
         """
-        if self.names is None:
-            return row_numbers(what, to_memory(named), width, self.n)
-        table = as_table(named)
+        table = as_array(what, to_memory(named)) if self.names is None else as_table(named)
         if table.size == 0:
             return np.empty((0, width), dtype=np.intp)
-        check_shape(what, table, width, "names of rows")
+        if table.ndim != 2 or table.shape[1] != width:
+            kind = "row numbers" if self.names is None else "names of rows"
+            raise ValueError(
+                f"{what} must have shape (n_{what}, {width}), {_WORDS[width]} {kind} each; got "
+                f"shape {table.shape}."
+            )
+        if self.names is None:
+            return _row_numbers(what, table, self.n)
         row_of = {name: row for row, name in enumerate(self.names.tolist())}
         rows = [row_of.get(name, -1) for name in table.ravel().tolist()]
         return np.array(rows, dtype=np.intp).reshape(-1, width)
@@ -94,11 +98,6 @@ class Rows:
             f"{missing.sum()} of {len(missing)} {what} are like that.{twin}"
         )
 
-    def pair(self, i: int, j: int) -> str:
-        """Return the names of two rows, for messages."""
-        first, second = self.name_rows(np.array([i, j])).tolist()
-        return f"({shown(first)}, {shown(second)})"
-
     def name_rows(self, rows: Array) -> Array:
         """Return the names of some rows, or their numbers if they have none."""
         return rows if self.names is None else plain(self.names)[rows]
@@ -115,6 +114,26 @@ def is_table(X: Any) -> bool:
     if shape is not None:
         return len(shape) >= 2
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], list | np.ndarray)
+
+
+def _row_numbers(what: str, rows: Array, n: int) -> Array:
+    """Check that a table holds numbers of rows from 0 to n - 1."""
+    numbers = as_floats(rows, "iufO")
+    other = numbers != np.floor(numbers)
+    if other.any():
+        raise ValueError(
+            f"{what} must hold row numbers, which are whole numbers; got "
+            f"{shown(rows[other][0])}. If rows have names, say which: pass rows=names, or "
+            "a DataFrame, whose index has them."
+        )
+    outside = ((numbers < 0) | (numbers >= n)).any(axis=1)
+    if outside.any():
+        at = int(np.flatnonzero(outside)[0])
+        raise ValueError(
+            f"{what}[{at}] is {tuple(rows[at].tolist())}, but there are only rows 0 to {n - 1}. "
+            "Count from 0, in the table that they are about."
+        )
+    return numbers.astype(np.intp)
 
 
 def _names(what: str, column: Any) -> Array:
@@ -136,3 +155,84 @@ def _names(what: str, column: Any) -> Array:
                 "rows as rows."
             )
     return objects(names)
+
+
+def is_unknown(values: Array) -> Array:
+    """Say which values are NaN, NaT, None or pandas.NA."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    pandas = sys.modules.get("pandas")  # imported already if anybody passes pandas.NA
+    if pandas is not None:
+        return np.asarray(pandas.isna(values), dtype=bool)
+    unknown = [value is None or bool(value != value) for value in values]  # noqa: PLR0124 (NaN)
+    return np.array(unknown, dtype=bool)
+
+
+def as_column(values: Any) -> Any:
+    """Return a column of pandas, polars or pyarrow as an array; anything else as it is.
+
+    Through an array of objects, because numpy would round whole numbers where some are missing.
+    """
+    values = to_memory(values)
+    if hasattr(values, "to_pylist"):  # pyarrow
+        return plain(objects(values.to_pylist()))
+    dtype = getattr(values, "dtype", None)
+    if dtype is None or isinstance(dtype, np.dtype):
+        return values
+    return plain(objects(values.tolist() if hasattr(values, "tolist") else list(values)))
+
+
+def as_table(values: Any) -> Array:
+    """Return a table of names as an array of objects."""
+    values = to_memory(values)
+    if hasattr(values, "column_names"):  # pyarrow
+        return np.column_stack([objects(column.to_pylist()) for column in values.columns])
+    return np.asarray(values, dtype=object)
+
+
+def plain(values: Array) -> Array:
+    """Return objects as an array of numbers or of text, if that changes none of them."""
+    listed = values.tolist()
+    if len({type(value) for value in listed}) != 1:
+        return values
+    try:
+        array = np.array(listed)
+    except (TypeError, ValueError, OverflowError):
+        return values
+    same = array.ndim == 1 and array.dtype.kind in "biufU" and array.tolist() == listed
+    return array if same else values
+
+
+def objects(values: list[Any]) -> Array:
+    """Return a list as an array of objects, whatever its elements are."""
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
+def as_array(what: str, values: ArrayLike) -> Array:
+    """Return an array; refuse rows of several lengths."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ValueError(f"{what} must have rows of one length: {error}") from error
+
+
+def as_floats(values: Array, kinds: str) -> Array:
+    """Return numbers as floats; NaN for what is not a number, or is of another kind."""
+    if values.dtype.kind not in kinds:
+        return np.full(values.shape, np.nan)
+    if values.dtype.kind != "O":
+        return values.astype(np.float64)
+    return np.array([_as_float(value) for value in values.ravel()]).reshape(values.shape)
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the range of floats
+        return np.inf
+    except (TypeError, ValueError):
+        return np.nan

@@ -25,14 +25,8 @@ def sample_rows(
     """Read some rows of a dask collection, in one pass, with their labels and marks.
 
     They are a sample of all rows, those with a class (a sample of them, if they are many), and
-    all marked ones. Anything but a dask collection is returned as it is.
-
-    Returns
-    -------
-    X, y, marks
-        Points in memory, their labels and marks.
-    rows : ndarray of int or None
-        The numbers of these rows; None for all.
+    all marked ones. Returns points in memory, their labels and marks, and the numbers of these
+    rows, None for all. Anything but a dask collection is returned as it is.
     """
     if not is_chunked(X):
         return X, y, marks, None

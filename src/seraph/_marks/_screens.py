@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike
 from .._utils._typing import Array
 from .._utils._validation import shown
 from ._classes import number_classes, read_classes
-from ._columns import as_table
 from ._read import find_present
-from ._rows import Rows
+from ._rows import Rows, as_table
 
 # What a row of a screen is, next to another one: its group there, or one of these.
 UNSURE, _LIKE_FIRST, _NOT_LIKE_FIRST = -1, 0, -2

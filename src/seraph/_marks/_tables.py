@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._utils._typing import Array
-from .._utils._unknown import is_unknown
 from .._utils._validation import shown
 from ..tables._words import read_answer
-from ._answers import pair_likeness
-from ._columns import as_column, objects, plain
-from ._rows import Rows
+from ._read import pair_likeness
+from ._rows import Rows, as_column, is_unknown, objects, plain
 from ._screens import stand_for
 
 if TYPE_CHECKING:

@@ -32,13 +32,11 @@ class Roughness(Term):
         return R
 
     def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the m x m gradient with respect to the metric."""
         return -((P @ self.R) * P).sum(), -self.R
 
     def at_scale(self, s: float) -> Self:
-        """Return ``-<R / s, B>``."""
+        # -<R, A> = -<R / s, B>
         return replace(self, R=self.R / s)
 
     def slope(self, P: AnyArray) -> float:
-        """Return the derivative with respect to ``ln s``."""
         return float(((P @ self.R) * P).sum())

@@ -64,21 +64,18 @@ class Trace(Term):
     lam: float
 
     def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the m x m gradient with respect to the metric."""
         xp = library(P)
         place = {} if xp is np else {"device": P.device}
         return -self.lam * (P * P).sum(), -self.lam * xp.eye(P.shape[1], dtype=P.dtype, **place)
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the r x m gradient with respect to ``P``."""
         return -self.lam * (P * P).sum(), -2.0 * self.lam * P
 
     def at_scale(self, s: float) -> Self:
-        """Return ``-lam / s tr(B)``."""
+        # -lam tr(A) = -lam / s tr(B)
         return replace(self, lam=self.lam / s)
 
     def slope(self, P: AnyArray) -> float:
-        """Return the derivative with respect to ``ln s``."""
         return self.lam * float((P * P).sum())
 
 
@@ -99,24 +96,20 @@ class PairTerm(Term):
         """Return the sum for the points `Z`, that of the derivatives, and ``Lap(W) Y``."""
 
     def value_and_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the m x m gradient with respect to the metric."""
         value, _, product = self._sum(self._map(P), self.X)
         gradient = like(self.X.T @ product, P)
         return self.weight * value, 0.5 * self.weight * (gradient + gradient.T)
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[Any, AnyArray]:
-        """Return the value at ``P'P`` and the r x m gradient with respect to ``P``."""
         Z = self._map(P)
         value, _, product = self._sum(Z, Z)
         return self.weight * value, 2.0 * self.weight * like(product.T @ self.X, P)
 
     def at_scale(self, s: float) -> Self:
-        """Return the sum with the threshold ``s eta``."""
         return replace(self, eta=s * self.eta)
 
     def slope(self, P: AnyArray) -> float:
-        """Return the derivative with respect to ``ln s``: the threshold is ``s eta``."""
-        Z = self._map(P)
+        Z = self._map(P)  # (the threshold is s eta)
         return -self.eta * self.weight * float(self._sum(Z, Z[:, :0])[1])
 
     def _map(self, P: AnyArray) -> AnyArray:
@@ -197,7 +190,7 @@ class Objective:
         return float(sum(values)), sum(gradients[1:], gradients[0])
 
     def value_and_factor_gradient(self, P: AnyArray) -> tuple[float, AnyArray]:
-        """Return the value at ``P'P`` and the r x m gradient with respect to ``P``."""
+        """Return the value at ``P'P`` and the gradient with respect to ``P``."""
         parts = (term.value_and_factor_gradient(P) for term in self.terms)
         values, gradients = zip(*parts, strict=True)
         return float(sum(values)), sum(gradients[1:], gradients[0])

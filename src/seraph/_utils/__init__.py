@@ -5,8 +5,6 @@
     _typing      type aliases of arrays
     _tiles       slices of rows
     _validation  checks of single parameters
-    _rows        row numbers
-    _unknown     values that say that something is unknown
     _directions  models that make rows of unit length, and rows without a direction
     _eigen       eigenvalues and singular values
     _graph       graphs of nearest neighbors
