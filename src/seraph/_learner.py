@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ._marks import Marks, sample_rows, take_pairs
 from ._points import (
     FLOATS,
+    as_points,
     check_range,
     check_tensor,
     header,
@@ -92,14 +93,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 f"{type(self).__name__} cannot learn from a dask collection here: pass "
                 "X.compute() if it fits into memory, or some of its rows."
             )
-        with as_numbers("X", X):
-            points: Array = check_array(
-                to_memory(X),
-                dtype=FLOATS,
-                ensure_min_samples=2,
-                estimator=self,
-                input_name="X",
-            )
+        points = as_points(X, ensure_min_samples=2, estimator=self)
         check_range(points)
         return points
 
@@ -121,16 +115,8 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                     to_memory(X), dtype=None, ensure_all_finite=False, ensure_min_samples=0
                 )
             pairs = table[pairs]
-        with as_numbers("pairs", pairs):
-            points: Array = check_array(
-                to_memory(pairs),
-                dtype=FLOATS,
-                allow_nd=True,
-                ensure_2d=False,
-                ensure_min_samples=0,
-                estimator=self,
-                input_name="pairs",
-            )
+        shape = {"allow_nd": True, "ensure_2d": False, "ensure_min_samples": 0}
+        points = as_points(pairs, "pairs", estimator=self, **shape)
         check_pairs(points, self.n_features_in_)
         difference = self._map_differences(points)
         return np.einsum("kr,kr->k", difference, difference)
@@ -272,11 +258,7 @@ def check_pairs(points: Array, n_features: int) -> None:
 
 def _map_chunk(chunk: ArrayLike, components: Array) -> Array:
     """Map a chunk of points of a dask collection."""
-    with as_numbers("X", chunk):
-        points: Array = check_array(
-            to_memory(chunk), dtype=FLOATS, ensure_min_samples=0, input_name="X"
-        )
-    return map_points(points, components)
+    return map_points(as_points(chunk, ensure_min_samples=0), components)
 
 
 @dataclass(frozen=True, eq=False)

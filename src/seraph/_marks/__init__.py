@@ -7,22 +7,3 @@ from ._marks import Marks
 from ._rows import Rows, as_column, is_frame, plain
 from ._sample import sample_rows, take_pairs
 from ._screens import answers_of_first, check_chances, contradictory_screens
-
-__all__ = [
-    "Marks",
-    "PairLabels",
-    "Rows",
-    "aligned_marks",
-    "answers_of_first",
-    "as_column",
-    "check_chances",
-    "contradictory_screens",
-    "effective_size",
-    "is_frame",
-    "pairs_within",
-    "plain",
-    "read_classes",
-    "sample_rows",
-    "take_pairs",
-    "warn_of_signs",
-]

@@ -180,14 +180,7 @@ class PairLabels:
         return cls.make(n, y, aligned, required=required)
 
     def among(self, rows: Array) -> PairLabels:
-        """Return the labels of some rows alone, in their order.
-
-        Examples
-        --------
-        >>> labels = PairLabels.make(4, ["a", "b", "b", None])
-        >>> labels.among(np.array([3, 2, 1])).codes
-        array([-1,  0,  0])
-        """
+        """Return the labels of some rows alone, in their order."""
         codes = self.codes[rows]
         pairs, which = cut(self.pairs, rows, len(self.codes))
         pairs = np.sort(pairs, axis=1)
@@ -218,12 +211,6 @@ class PairLabels:
         """List pairs of known classes, a sample of `most` if there are more, and all marked ones.
 
         Returns row numbers, how likely each pair is similar, and its weight.
-
-        Examples
-        --------
-        >>> pairs, likeness, weights = PairLabels.make(4, ["a", "b", "b", None]).listed(100)
-        >>> pairs.tolist(), likeness.tolist()
-        ([[0, 1], [0, 2], [1, 2]], [0.0, 0.0, 1.0])
         """
         rows = np.flatnonzero(self.codes >= 0)
         n = len(rows)
@@ -251,14 +238,7 @@ class PairLabels:
 def aligned_marks(
     X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None
 ) -> tuple[ArrayLike | None, Marks | None]:
-    """Return class labels, and marks by number of the `n` rows of `X`, from whichever came.
-
-    Examples
-    --------
-    >>> marks = Marks([[0, 1]], [1], rows=3)
-    >>> aligned_marks([[0.0], [1.0], [2.0]], 3, marks, None)
-    (None, Marks(3 rows: 1 similar, 0 dissimilar))
-    """
+    """Return class labels, and marks by number of the `n` rows of `X`, from whichever came."""
     if isinstance(y, Marks):
         if marks is not None:
             raise ValueError("Marks were passed as y and as marks: pass them once.")
@@ -272,13 +252,7 @@ def aligned_marks(
 
 
 def effective_size(weights: Array) -> float:
-    """Return Kish's effective sample size, ``(sum w)^2 / sum w^2``; 0 without weights.
-
-    Examples
-    --------
-    >>> effective_size(np.array([3.0, 3.0])), effective_size(np.array([2.0, 1.0]))
-    (2.0, 1.8)
-    """
+    """Return Kish's effective sample size, ``(sum w)^2 / sum w^2``; 0 without weights."""
     if not weights.any():
         return 0.0
     shares = weights / weights.max()

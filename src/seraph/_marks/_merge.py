@@ -78,13 +78,7 @@ def cut(marked: Array, rows: Array, n: int) -> tuple[Array, Array]:
 
 
 def chosen_rows(key: Any, n: int) -> Array:
-    """Return the numbers of the rows that an index chooses.
-
-    Examples
-    --------
-    >>> chosen_rows(slice(2), 5), chosen_rows(([3, 0], ...), 5)
-    (array([0, 1]), array([3, 0]))
-    """
+    """Return the numbers of the rows that an index chooses."""
     if isinstance(key, tuple):  # scikit-learn asks an array for [rows, ...]
         if len(key) != 2 or key[1] is not Ellipsis:
             raise IndexError(f"Marks have one dimension, the rows; got {shown(key)}.")

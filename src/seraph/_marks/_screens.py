@@ -97,13 +97,7 @@ def answers_of_first(answers: ArrayLike, shape: tuple[int, ...]) -> tuple[Array,
 
 
 def contradictory_screens(numbers: Array, answers: ArrayLike) -> Array:
-    """Return the screens with a pair of rows that another screen answers differently.
-
-    Examples
-    --------
-    >>> contradictory_screens(np.array([[0, 1], [2, 3], [1, 0]]), [[1], [1], [0]])
-    array([0, 2])
-    """
+    """Return the screens with a pair of rows that another screen answers differently."""
     pairs, votes, said = _votes(numbers, _groups(answers, numbers.shape))
     _, place = np.unique(pairs, axis=0, return_inverse=True)
     count = np.bincount(place.ravel())

@@ -13,5 +13,3 @@ from ._full_model import FullModel
 from ._objective import Objective, Term, Trace
 from ._problem import ROWS, Problem, to_solver
 from ._triplets import Triplets
-
-__all__ = ["ROWS", "FullModel", "Objective", "Problem", "Term", "Trace", "Triplets", "to_solver"]

@@ -24,13 +24,6 @@ class Triplets(PairTerm):
     ``u``, and with the scale of the full model ``u`` is linear in ``B``.
 
     `near` and `far` are the pairs (a, b) and (a, c) of each triplet.
-
-    Examples
-    --------
-    >>> triplets = Triplets.make(np.array([[0.0], [1.0], [3.0]]), np.array([[0, 1, 2]]))
-    >>> value, gradient = triplets.value_and_gradient(np.zeros((0, 1)))
-    >>> bool(np.isclose(value, -np.log(2.0))), gradient
-    (True, array([[4.]]))
     """
 
     near: ListedPairs

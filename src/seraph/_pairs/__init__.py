@@ -36,23 +36,3 @@ from ._functions import (
 )
 from ._lists import ListedPairs, sum_over_list
 from ._numbers import class_pairs, sample_class_pairs
-
-__all__ = [
-    "CHUNK",
-    "BlockPairs",
-    "Formula",
-    "ListedPairs",
-    "LogLikelihood",
-    "MStep",
-    "NegativeEntropy",
-    "PairFunction",
-    "class_pairs",
-    "library",
-    "like",
-    "probability",
-    "sample_class_pairs",
-    "squared_distances",
-    "sum_over_blocks",
-    "sum_over_list",
-    "wide",
-]

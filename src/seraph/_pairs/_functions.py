@@ -37,13 +37,7 @@ _FACTORS = 1000
 
 
 def library(a: AnyArray) -> Any:
-    """Return the library of an array: numpy, or torch for a tensor.
-
-    Examples
-    --------
-    >>> library(np.ones(2)).__name__
-    'numpy'
-    """
+    """Return the library of an array: numpy, or torch for a tensor."""
     if isinstance(a, np.ndarray) or type(a).__module__.partition(".")[0] != "torch":
         return np
     return sys.modules["torch"]
@@ -67,11 +61,6 @@ def squared_distances(A: Array, B: Array) -> Array:
 
     Both may be stacks of matrices. A point is at 0 from itself, and close points have a distance
     above 0 that can be divided by.
-
-    Examples
-    --------
-    >>> squared_distances(np.array([[0.0], [1.0]]), np.array([[1.0], [3.0]])).tolist()
-    [[1.0, 9.0], [0.0, 4.0]]
     """
     norms, others = (np.einsum("...ir,...ir->...i", a, a) for a in (A, B))
     d2: Array = sums_less_products(norms, others, A, B)
@@ -178,13 +167,7 @@ def _logistic(xp: Any) -> Callable[[Any], tuple[Any, Any]]:
 
 
 def probability(t: AnyArray) -> AnyArray:
-    """Probability that a pair is similar, ``p = 1 / (1 + exp(t))``  (8).
-
-    Examples
-    --------
-    >>> probability(np.array([-1e3, 0.0, 1e3]))
-    array([1. , 0.5, 0. ])
-    """
+    """Probability that a pair is similar, ``p = 1 / (1 + exp(t))``  (8)."""
     return _logistic(library(t))(t)[0]
 
 

@@ -10,6 +10,7 @@
 from ._arrays import (
     CONSTANT_FEATURE,
     FLOATS,
+    as_points,
     check_range,
     check_tensor,
     exact_size,
@@ -23,25 +24,3 @@ from ._arrays import (
 )
 from ._dask import count_rows, map_rows, take_rows
 from ._frame import Frame, PointSet, choose_rows, read_points
-
-__all__ = [
-    "CONSTANT_FEATURE",
-    "FLOATS",
-    "Frame",
-    "PointSet",
-    "check_range",
-    "check_tensor",
-    "choose_rows",
-    "count_rows",
-    "exact_size",
-    "header",
-    "is_chunked",
-    "is_tensor",
-    "magnitude",
-    "map_rows",
-    "principal_directions",
-    "read_points",
-    "subtract_mean",
-    "take_rows",
-    "to_memory",
-]

@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
+from sklearn.utils import check_array
 
 from .._pairs import library
 from .._utils._eigen import right_svd
 from .._utils._typing import Array
-from .._utils._validation import check_unmasked
+from .._utils._validation import as_numbers, check_unmasked
 
 FLOATS = (np.float64, np.float32)
 # Singular values below this share of the largest are rounding errors: their squares, the
@@ -65,6 +66,13 @@ def to_memory(X: Any) -> Any:
     return X
 
 
+def as_points(X: Any, name: str = "X", **options: Any) -> Array:
+    """Return a table of numbers as an array of floats, checked with options of `check_array`."""
+    with as_numbers(name, X):
+        points: Array = check_array(to_memory(X), dtype=FLOATS, input_name=name, **options)
+    return points
+
+
 def check_tensor(X: Any, name: str, least: int = 2) -> Any:
     """Check a tensor of points on its device; `name` is the estimator, for messages."""
     if X.ndim != 2 or X.is_complex() or X.shape[1] < 1 or len(X) < least:
@@ -106,11 +114,6 @@ def exact_size(size: float) -> float:
 
     It is a power of two, because division by it is exact. Rounding errors of another division
     would be large beside the differences between points far from the origin.
-
-    Examples
-    --------
-    >>> exact_size(5.0), exact_size(8.0)
-    (8.0, 8.0)
     """
     fraction, exponent = math.frexp(size)
     largest = sys.float_info.max_exp - 1

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from sklearn.utils import check_array
 from sklearn.utils.random import sample_without_replacement
 
 from .._pairs import library, like
@@ -17,8 +16,8 @@ from .._utils._eigen import eigh
 from .._utils._typing import Array
 from .._utils._validation import as_numbers
 from ._arrays import (
-    FLOATS,
     Moments,
+    as_points,
     check_range,
     check_tensor,
     check_unit,
@@ -191,11 +190,7 @@ def read_points(
     if is_tensor(X):
         array = check_tensor(X.detach(), name)
     else:
-        is_float = type(X) is np.ndarray and X.dtype in FLOATS  # then there is nothing to look at
-        with as_numbers("X", None if is_float else X):
-            array = check_array(
-                to_memory(X), dtype=FLOATS, ensure_min_samples=2, estimator=name, input_name="X"
-            )
+        array = as_points(X, ensure_min_samples=2, estimator=name)
     n, m = array.shape
     dtype = np.dtype(str(array.dtype).removeprefix("torch."))
     if n <= m:

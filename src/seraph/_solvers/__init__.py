@@ -25,22 +25,3 @@ from ._result import MatrixFunction, Result, Step
 from ._scale import SCALES, over_scale
 from ._spg import spg
 from ._table import SOLVERS, Solver
-
-__all__ = [
-    "SCALES",
-    "SOLVERS",
-    "Curvature",
-    "MatrixFunction",
-    "Result",
-    "Solver",
-    "Step",
-    "backtrack",
-    "compress",
-    "em",
-    "low_rank",
-    "optimality_gap",
-    "over_scale",
-    "project_psd",
-    "projected_gradient",
-    "spg",
-]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
@@ -162,11 +162,13 @@ _DATES = (
     "Turn dates and durations into numbers, such as days since a day of your choice, or leave "
     "their columns out."
 )
-_BYTES = "Decode text, and turn it into numbers; or leave its columns out."
-_RECORDS = (
-    "Stack its fields as columns (numpy.lib.recfunctions.structured_to_unstructured), or pass a "
-    "data frame."
-)
+_ADVICE = {  # by numpy's letters for types that are not numbers
+    "M": _DATES,
+    "m": _DATES,
+    "S": "Decode text, and turn it into numbers; or leave its columns out.",
+    "V": "Stack its fields as columns (numpy.lib.recfunctions.structured_to_unstructured), or "
+    "pass a data frame.",
+}
 
 
 def check_read(name: str, table: Any) -> None:
@@ -181,8 +183,7 @@ def _refuse_other_types(name: str, table: Any) -> None:
     """Refuse dates, durations, bytes and records."""
     check_read(name, table)
     for column, dtype in _types(table):
-        advice = _advice(dtype)
-        if advice:
+        if advice := _ADVICE.get(_letter(dtype)):
             where = "" if column is None else f" in column {shown(column)}"
             kind = dtype.__name__ if isinstance(dtype, type) else in_short(dtype)
             raise TypeError(f"{name} must be a table of numbers; got {kind}{where}. {advice}")
@@ -205,36 +206,28 @@ def _types(table: Any) -> Iterator[tuple[Any, Any]]:
             table = np.asarray(table)
         except (TypeError, ValueError, OverflowError):  # ragged, say: refused later on
             return
-    columns = getattr(table, "columns", None)
-    if columns is not None and hasattr(table, "dtypes"):
-        # A frame of pandas, polars or dask.
-        yield from zip(list(columns), list(table.dtypes), strict=False)
+    columns, dtype = getattr(table, "columns", None), getattr(table, "dtype", None)
+    if columns is not None and hasattr(table, "dtypes"):  # of pandas, polars or dask
+        dtypes = list(table.dtypes)
+        yield from zip(columns, dtypes, strict=False)
         if hasattr(table, "iloc") and not hasattr(table, "dask"):
             for place, column in enumerate(columns):
-                if getattr(table.dtypes.iloc[place], "kind", "") == "O":
-                    yield from ((column, kind) for kind in _kinds(table.iloc[:, place]))
-    elif isinstance(table, np.ndarray):
-        yield None, table.dtype
-        if table.dtype.kind == "O":
-            yield from ((None, kind) for kind in _kinds(table.flat))
-    elif hasattr(table, "dtype"):
-        yield None, table.dtype
+                if getattr(dtypes[place], "kind", "") == "O":
+                    yield from ((column, kind) for kind in set(map(type, table.iloc[:, place])))
+        return
+    yield None, dtype
+    if isinstance(table, np.ndarray) and table.dtype.kind == "O":
+        yield from ((None, kind) for kind in set(map(type, table.flat)))
 
 
-def _kinds(cells: Iterable[Any]) -> set[type]:
-    return {type(cell) for cell in cells}
-
-
-def _advice(dtype: Any) -> str:
-    """Return advice about a type that is not a number; empty if it may be one."""
+def _letter(dtype: Any) -> str:
+    """Return numpy's letter for a type of numpy, Python or polars; empty if it has none."""
     if isinstance(dtype, type):
         kinds = {np.datetime64: "M", np.timedelta64: "m", bytes: "S", np.bytes_: "S"}
-        kind = kinds.get(dtype, "")
-    elif hasattr(dtype, "is_temporal"):  # polars
-        kind = "M" if dtype.is_temporal() else "S" if str(dtype) == "Binary" else ""
-    else:
-        kind = getattr(dtype, "kind", "")
-    return {"M": _DATES, "m": _DATES, "S": _BYTES, "V": _RECORDS}.get(kind, "")
+        return kinds.get(dtype, "")
+    if hasattr(dtype, "is_temporal"):  # polars
+        return "M" if dtype.is_temporal() else "S" if str(dtype) == "Binary" else ""
+    return getattr(dtype, "kind", "")
 
 
 @contextmanager
