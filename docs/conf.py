@@ -41,10 +41,7 @@ copybutton_prompt_is_regexp = True
 
 autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"
-autodoc_default_options = {
-    "members": True,
-    "inherited-members": "MahalanobisLearner, MahalanobisMixin, BaseMetricLearner",  # their pages
-}
+autodoc_default_options = {"members": True, "inherited-members": True}
 autosummary_generate = True
 numpydoc_show_class_members = False  # autodoc lists them, each with its docstring
 nitpicky = True  # a broken reference is an error
@@ -91,6 +88,10 @@ def linkcode_resolve(domain: str, info: dict[str, str]) -> str | None:
             lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
             here = (k for k, line in lines if re.match(rf" *(class|def) {name}\b", line))
             return f"{REPOSITORY}/blob/main/src/{path.relative_to(root)}#L{next(here, 1)}"
+    for path in sorted((root / "seraph").rglob("*.py")):  # classes without a method of their own
+        lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if found := [k for k, line in lines if re.match(rf"class {name}\b", line)]:
+            return f"{REPOSITORY}/blob/main/src/{path.relative_to(root)}#L{found[0]}"
     return None
 
 
@@ -108,8 +109,10 @@ def _link_to_sklearn(
 def _skip_members_of_sklearn(
     app: Sphinx, what: str, name: str, member: object, skip: bool, options: object
 ) -> bool | None:
-    """Skip what scikit-learn adds to every estimator; api.rst says it once."""
-    return True if str(getattr(member, "__module__", "")).startswith("sklearn.") else None
+    """Skip what every estimator of scikit-learn has; api.rst says it once."""
+    common = name in {"get_params", "set_params", "get_metadata_routing"}
+    of_sklearn = str(getattr(member, "__module__", "")).startswith("sklearn.")
+    return True if common or of_sklearn else None
 
 
 # What screen readers and keyboards miss in the pages of the theme.
@@ -118,6 +121,7 @@ ACCESSIBLE = {
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<th class="head"><p></p></th>': "<td></td>",
     "<pre>": '<pre tabindex="0">',
+    "\n\n</pre>": "\n</pre>",  # the empty line that ends a doctest
 }
 
 
