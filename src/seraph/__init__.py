@@ -23,8 +23,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
     from ._decide._folds import MarksKFold
     from ._decide._judge_screens import ScreenJudgment, judge_screens
     from ._decide._pair_classifier import PairClassifier
-    from ._decide._queries import query_rows
-    from ._decide._screens import query_screens
+    from ._decide._queries import query_rows, query_screens
     from ._decide._space import ForestSpace
     from ._fit import FitState
     from ._learner import MahalanobisLearner
@@ -65,8 +64,7 @@ _HOMES = {
     "_decide._folds": ("MarksKFold",),
     "_decide._judge_screens": ("ScreenJudgment", "judge_screens"),
     "_decide._pair_classifier": ("PairClassifier",),
-    "_decide._queries": ("query_rows",),
-    "_decide._screens": ("query_screens",),
+    "_decide._queries": ("query_rows", "query_screens"),
     "_decide._space": ("ForestSpace",),
     "_fit": ("FitState",),
     "_learner": ("MahalanobisLearner",),

@@ -15,6 +15,7 @@ from seraph import (
     judge_screens,
     query_screens,
 )
+from seraph._decide._queries import sample_screen
 from seraph._decide._screen_auc import (
     Estimate,
     ScreenAUC,
@@ -22,7 +23,6 @@ from seraph._decide._screen_auc import (
     influences,
     jackknife_variance,
 )
-from seraph._decide._screens import sample_screen
 from seraph.classic import GMML, Euclidean
 
 

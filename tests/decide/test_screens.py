@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph import PairClassifier, query_screens
-from seraph._decide._screens import POOL, sample_screen
+from seraph._decide._queries import POOL, sample_screen
 from seraph.classic import GMML, Euclidean
 
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 
 from seraph import Marks, MeanMetric, PairClassifier
 from seraph._decide._held_out import HeldOut
-from seraph._decide._threshold import Stack, fit_weights
+from seraph._decide._threshold import fit_weights, weigh_forest
 from seraph._forest import log_odds, similar_shares
 from seraph.classic import Euclidean
 from tests.classic.test_rfd import marked, region
@@ -52,11 +52,11 @@ def test_the_weights_maximize_the_objective():
     [((1.0, 0.0), 500, 0.0, 0.1), ((0.0, 1.0), 500, 0.8, 1.0), ((1.0, 1.0), 500, 0.4, 0.6)],
 )
 def test_what_tells_no_pair_gets_no_share(tells, n, low, high):
-    assert low <= Stack.fit(held_out(n, tells), 10).share <= high
+    assert low <= weigh_forest(held_out(n, tells), 10)[2] <= high
 
 
 def test_few_pairs_leave_the_share_of_many_features_small():
-    shares = [Stack.fit(held_out(12, (0.5, 0.5)), m).share for m in (3, 30, 300)]
+    shares = [weigh_forest(held_out(12, (0.5, 0.5)), m)[2] for m in (3, 30, 300)]
     assert shares[0] > shares[1] > shares[2]
     assert shares[0] > 0.3
     assert shares[2] < 0.2

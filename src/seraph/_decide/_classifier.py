@@ -6,40 +6,22 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    ClassifierMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import ClassifierMixin, clone
 from sklearn.preprocessing import LabelEncoder
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, validate_data
 
-from .._learner import refuse_output
-from .._marks import Marks, plain, read_classes, sample_rows, warn_of_signs
+from .._marks import Marks, plain, read_classes, warn_of_signs
 from .._points import is_chunked
 from .._utils._public import publish
 from .._utils._typing import Array
 from .._utils._validation import check_choice
-from ._models import (
-    OfLearner,
-    check_learner,
-    check_new_rows,
-    fit_model,
-    forest_points,
-    from_device,
-    map_chunks,
-    or_default,
-    transformed,
-)
+from ._models import MapOfLearner, fit_model, forest_points, from_device, transformed
 from ._rules import RULES, class_probabilities, fit_rules
 
 
-class MetricClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, OfLearner
-):
+class MetricClassifier(ClassifierMixin, MapOfLearner):
     """Classifier by a learned metric, with probabilities; for few labels and many rows.
 
     The metric is learned from all rows, labeled or not. In the learned space the labeled rows
@@ -106,8 +88,6 @@ class MetricClassifier(
     classes_: Array
     points_: Array
     _n_trees: ClassVar = 200  # of the forest; fewer where only errors are counted
-    # With metadata routing, marks go to the learner without being asked for.
-    __metadata_request__fit: ClassVar = {"marks": True}
 
     def __init__(
         self,
@@ -132,17 +112,15 @@ class MetricClassifier(
             Marks of the rows, for the learner.
         """
         check_choice("rule", self.rule, RULES)
+        blank, X, y, marks = self._begin_fit(X, y, marks)
         if y is None:
             raise ValueError(
                 "MetricClassifier requires y to be passed, but the target y is None: "
                 "labeled rows decide about the others. With marks alone, PairClassifier decides."
             )
-        X, y, marks, _ = sample_rows(from_device(X), y, marks)
-        estimator = or_default(self.estimator)
-        check_learner(estimator)
-        if get_tags(estimator).regressor_tags is not None:
+        if get_tags(blank).regressor_tags is not None:
             raise ValueError(
-                f"{type(estimator).__name__} learns from numbers, not from classes: use it "
+                f"{type(blank).__name__} learns from numbers, not from classes: use it "
                 "before KNeighborsRegressor, or take another learner."
             )
         labels, known = read_classes(y, _num_samples(X))
@@ -155,7 +133,7 @@ class MetricClassifier(
         classes, codes = _number_classes(labels[known], y)
         all_codes = np.full(len(labels), -1)
         all_codes[known] = codes
-        fitted = fit_model(clone(estimator), X, all_codes, marks)
+        fitted = fit_model(clone(blank), X, all_codes, marks)
         F = forest_points(fitted, X) if self.rule == "all" else None
         rules = fit_rules(transformed(fitted, X), F, known, codes, self.rule, self._n_trees)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
@@ -194,28 +172,12 @@ class MetricClassifier(
             Probabilities, in the order of `classes_`; with ``rule="nearest"``, ones and zeros.
         """
         if is_chunked(X):
-            return map_chunks(self, type(self).predict_proba, X, len(self.classes_))
+            return self._by_chunks("predict_proba", X, len(self.classes_))
         Z = np.asarray(self.transform(X))
         F = forest_points(self.estimator_, from_device(X)) if self.forest_ else None
         return class_probabilities(self, Z, F)
 
-    def transform(self, X: ArrayLike) -> Array:
-        """Map points to the learned space, as ``estimator_.transform`` does.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_dimensions)
-            Mapped points; one column of zeros if the metric has rank 0.
-        """
-        if is_chunked(X):
-            refuse_output(self)
-            return map_chunks(self, type(self).transform, X, self._n_features_out)
-        X = check_new_rows(self, X)
+    def _map(self, X: Any) -> Array:
         return transformed(self.estimator_, X)
 
     @property

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import _safe_indexing, gen_batches, get_tags
 
 from .._forest import Forest, grow_pair_forest, log_odds, similar_shares
 from .._marks import PairLabels
 from .._utils._typing import Array
 from ._classifier import MetricClassifier
 from ._folds import assign_folds
-from ._models import forest_points
+from ._models import forest_points, transformed
 
 # Larger numbers of pairs of points of known class are sampled.
 _MOST_PAIRS = 20_000
 # Pairs of each kind that a choice needs.
 _FEWEST = 2
+# Pairs that are measured at a time.
+_AT_ONCE = 10_000
 # Unlabeled points to learn from in each fold, unless more are labeled. More change neither the
 # choice nor the judgment, and take longer.
 _UNLABELED = 400
@@ -32,7 +34,7 @@ class HeldOut:
     Parameters
     ----------
     features : ndarray of shape (n_pairs, n_features)
-        What is measured of each pair: see `pair_features`.
+        What is measured of each pair: see `View`.
     similar : ndarray of bool of shape (n_pairs,)
         The truth.
     rows : ndarray of int of shape (n_pairs, 2)
@@ -77,33 +79,50 @@ class HeldOut:
         return HeldOut(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
-def pair_features(model: Any, X: Any, rows: Array, forest: Forest | None = None) -> Array:
-    """Measure pairs of rows of `X`, by number: the learned distance, and log-odds of a forest.
+class View(NamedTuple):
+    """Rows as a fitted model sees them, to measure pairs of.
 
-    For a `MetricClassifier` the distance is the probability that the classes of the two rows
-    differ, which count as independent; 0 for identical rows. Without a forest there is one column.
+    `Z` are their coordinates, or the class probabilities of a `MetricClassifier`; `F` are their
+    features before learning, for a forest, if there is one.
     """
-    by_classes = isinstance(model, MetricClassifier)
-    numbers, places = np.unique(rows, return_inverse=True)
-    mapping = model.predict_proba if by_classes else model.transform
-    X = _safe_indexing(X, numbers)
-    Z = np.asarray(mapping(X), dtype=np.float64)
-    first, second = places.reshape(-1, 2).T
-    if by_classes:
-        differ = np.clip(1.0 - np.einsum("ij,ij->i", Z[first], Z[second]), 0.0, 1.0)
-        distances = np.where((Z[first] == Z[second]).all(axis=1), 0.0, differ)
-    else:
-        distances = np.linalg.norm(Z[first] - Z[second], axis=1)
-    if forest is None:
-        return distances[:, np.newaxis]
-    odds = log_odds(similar_shares(forest, forest_points(model, X), places.reshape(-1, 2)))
-    return np.column_stack([distances, odds])
+
+    Z: Array
+    by_classes: bool
+    forest: Forest | None
+    F: Array | None
+
+    @classmethod
+    def of(cls, model: Any, X: Any, forest: Forest | None = None, name: str = "X") -> View:
+        """View rows `X`, which messages call `name`."""
+        by_classes = isinstance(model, MetricClassifier)
+        Z = model.predict_proba(X) if by_classes else transformed(model, X, name)
+        F = forest_points(model, X) if forest else None
+        return cls(np.asarray(Z, dtype=np.float64), by_classes, forest, F)
+
+    def measure(self, pairs: Array) -> Array:
+        """Measure pairs of rows, by number: their distance and, in a second column, log-odds.
+
+        For a `MetricClassifier` the distance is the probability that the classes of the two rows
+        differ, which count as independent; 0 for identical rows. The log-odds are the forest's.
+        """
+        d = np.empty(len(pairs))
+        for part in gen_batches(len(pairs), _AT_ONCE):
+            first, second = self.Z[pairs[part, 0]], self.Z[pairs[part, 1]]
+            if self.by_classes:
+                differ = np.clip(1.0 - np.einsum("ij,ij->i", first, second), 0.0, 1.0)
+                d[part] = np.where((first == second).all(axis=1), 0.0, differ)
+            else:
+                d[part] = np.linalg.norm(first - second, axis=1)
+        if self.forest is None:
+            return d[:, np.newaxis]
+        return np.column_stack([d, log_odds(similar_shares(self.forest, self.F, pairs))])
 
 
-def grow_on(model: Any, X: Any, labels: PairLabels, n_trees: int) -> Forest:
-    """Grow a forest on the labeled pairs of `X`, as the learner at the end of `model` sees it."""
-    points = forest_points(model, X)
-    return grow_pair_forest(points, *labels.listed(_MOST_PAIRS), n_trees=n_trees, leaf=2, seed=0)
+def grow_on(F: Array | None, labels: PairLabels, n_trees: int) -> Forest | None:
+    """Grow a forest on the labeled pairs of these features, if there are any."""
+    if F is None:
+        return None
+    return grow_pair_forest(F, *labels.listed(_MOST_PAIRS), n_trees=n_trees, leaf=2, seed=0)
 
 
 def measure_held_out(
@@ -144,11 +163,10 @@ def measure_held_out(
         represents[len(rows) - len(test.pairs) :] = test.represents
         # With kernel values for X, the columns are the points that a fit has seen.
         seen = _safe_indexing(X, outside, axis=1) if kernel_values else X
-        metric = refit(_safe_indexing(seen, outside), train)
-        forest = (
-            grow_on(metric, _safe_indexing(seen, outside), train, n_trees) if n_trees else None
-        )
-        features = pair_features(metric, _safe_indexing(seen, inside), rows, forest)
+        known = _safe_indexing(seen, outside)
+        metric = refit(known, train)
+        forest = grow_on(forest_points(metric, known) if n_trees else None, train, n_trees)
+        features = View.of(metric, _safe_indexing(seen, inside), forest).measure(rows)
         if is_scaled:
             features[:, 0] *= np.sqrt(spread / (_spread(metric, seen) or spread or 1.0))
         # A mark of likeness q is a similar pair that counts as q and a dissimilar one of 1 - q.

@@ -12,45 +12,18 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import _safe_indexing, get_tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from .._forest import log_odds, similar_shares
 from .._learner import check_pairs
 from .._marks import Marks, PairLabels, sample_rows, take_pairs
 from .._utils._directions import check_directions
 from .._utils._public import publish
 from .._utils._typing import Array
-from .._utils._validation import (
-    as_numbers,
-    check_choice,
-    check_number,
-    shown,
-)
-from ..metrics._pairs import (
-    pairs_to_score,
-    score_of_classes,
-    score_of_distances,
-    score_of_pairs,
-)
+from .._utils._validation import as_numbers, check_choice, check_number, shown
+from ..metrics._pairs import pairs_to_score, score_of_pairs
 from ._classifier import MetricClassifier
 from ._folds import order_by_name
-from ._held_out import HeldOut, grow_on, measure_held_out, pair_features
-from ._models import (
-    OfLearner,
-    check_learner,
-    fit_model,
-    forest_points,
-    from_device,
-    or_default,
-    transformed,
-)
-from ._threshold import (
-    STRATEGIES,
-    WITH_TARGET,
-    Aim,
-    Decision,
-    Stack,
-    judge,
-    warn_of_no_decision,
-)
+from ._held_out import View, grow_on, measure_held_out
+from ._models import OfLearner, fit_model, forest_points, from_device
+from ._threshold import STRATEGIES, WITH_TARGET, Aim, Decision, judge, warn_of_no_decision
 
 # Trees of a forest beside the metric of a fold.
 _FOLD_TREES = 25
@@ -156,8 +129,6 @@ class PairClassifier(OfLearner):
     """
 
     _n_trees: ClassVar = 100  # fewer where only errors are counted
-    # With metadata routing, marks come here without being asked for.
-    __metadata_request__fit: ClassVar = {"marks": True}
     # A pipeline passes its score a sample_weight of None, and wants it known.
     __metadata_request__score: ClassVar = {"marks": True, "sample_weight": None}
 
@@ -194,35 +165,42 @@ class PairClassifier(OfLearner):
             Triplets serve the metric only: they say nothing about single pairs.
         """
         self._check_parameters()
-        X, y, marks, _ = sample_rows(from_device(X), y, marks)
+        blank, X, y, marks = self._begin_fit(X, y, marks)
         labels = PairLabels.of(X, _num_samples(X), y, marks)
-        if isinstance(y, Marks):
-            y, marks = None, y
-        blank = or_default(self.estimator)
-        if not get_tags(blank).input_tags.pairwise:
-            X, y, marks, labels = _in_order_of_names(X, y, marks, labels)
+        is_table = not get_tags(blank).input_tags.pairwise  # and not kernel values
+        order = order_by_name(X, len(labels.codes))
+        if is_table and (np.diff(order) != 1).any():  # so that the rows' order does not matter
+            if marks is not None and marks.names is None:  # by name, they find their rows
+                marks = marks[order]
+            y = None if y is None else _safe_indexing(y, order)
+            X, labels = _safe_indexing(X, order), labels.among(order)
         if y is not None and marks is None and not isinstance(blank, MetricClassifier):
             blank = MetricClassifier(blank)
         model = fit_model(clone(blank), X, y, marks)
-        n_trees = _FOLD_TREES if self._can_grow(model, X, labels) else 0
+        F = None
+        if self.forest and is_table and not isinstance(model, MetricClassifier):
+            F = forest_points(model, X) if labels.n_similar and labels.n_dissimilar else None
+        n_features, n_trees = (0, 0) if F is None else (F.shape[1], _FOLD_TREES)
         with as_numbers("X"):
             refit = partial(_refit, blank)
             held = measure_held_out(model, X, labels, self.cv, refit, n_trees=n_trees)
-        forest = grow_on(model, X, labels, self._n_trees) if n_trees else None
-        n_features = len(forest["center"]) if forest else 0
+        forest = grow_on(F, labels, self._n_trees)
         aim = Aim(self.strategy, self.target, self.base_rate, n_features)
         decision = Decision.choose(held, aim)
         report = judge(held, decision, aim)
         warn_of_no_decision(held, decision)
-        if decision.stack:
-            report |= {"forest_share": decision.stack.share} | _aucs(held)
+        if forest:
+            report["forest_share"] = decision.share
+            for name, column in zip(
+                ("distance", "forest"), (held.features * [-1, 1]).T, strict=True
+            ):
+                auc = roc_auc_score(held.similar, column, sample_weight=held.counts)
+                report[f"auc_of_{name}"] = float(auc)
         validate_data(self, X, skip_check_array=True)  # n_features_in_, feature_names_in_
         self.estimator_, self.report_, self.classes_ = model, report, np.array([-1, 1])
-        self.threshold_ = decision.threshold
-        self.slope_, self.intercept_ = decision.slope, decision.intercept
-        stack = decision.stack or Stack(0.0, 0.0, 0.0)
-        self.forest_, self.forest_share_ = forest, stack.share
-        self.power_, self.floor_ = stack.power, stack.floor
+        self.forest_, self.forest_share_ = forest, decision.share
+        for name in ("threshold", "slope", "intercept", "power", "floor"):
+            setattr(self, f"{name}_", getattr(decision, name))
         return self
 
     def predict(self, pairs: ArrayLike, X: Any = None) -> Array:
@@ -286,15 +264,7 @@ class PairClassifier(OfLearner):
     @property
     def _decision(self) -> Decision:
         check_is_fitted(self)
-        stack = Stack(self.power_, self.floor_, self.forest_share_) if self.forest_ else None
-        return Decision(self.threshold_, self.slope_, self.intercept_, stack)
-
-    def _can_grow(self, model: Any, X: Any, labels: PairLabels) -> bool:
-        """Whether a forest can decide, too: about pairs, from a table of numbers."""
-        if not self.forest or isinstance(model, MetricClassifier):
-            return False
-        is_table = not get_tags(model).input_tags.pairwise and forest_points(model, X) is not None
-        return is_table and bool(labels.n_similar and labels.n_dissimilar)
+        return Decision(self.threshold_, self.slope_, self.intercept_, self.power_, self.floor_)
 
     def _measure(self, pairs: ArrayLike, X: Any) -> Array:
         """Return the features of pairs, of shape (n_pairs, n_features)."""
@@ -303,8 +273,9 @@ class PairClassifier(OfLearner):
         if X is not None:
             X, rows = take_pairs(X, pairs)
             check_directions(model, X)
-            with as_numbers("X"):  # a step of a pipeline may be the first to look at X
-                return pair_features(model, X, rows, self.forest_)
+            used, rows = np.unique(rows, return_inverse=True)
+            X = _safe_indexing(X, used)
+            return View.of(model, X, self.forest_).measure(rows.reshape(-1, 2))
         points = np.asarray(pairs)
         check_pairs(points, self.n_features_in_)
         if len(points) == 0:
@@ -316,8 +287,8 @@ class PairClassifier(OfLearner):
 
             table = pd.DataFrame(table, columns=self.feature_names_in_)
         with as_numbers("pairs"):
-            numbers = np.arange(len(table)).reshape(-1, 2)
-            return pair_features(model, table, numbers, self.forest_)
+            view = View.of(model, table, self.forest_, "pairs")
+        return view.measure(np.arange(len(table)).reshape(-1, 2))
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -342,24 +313,14 @@ class PairClassifier(OfLearner):
         check_is_fitted(self)
         X, y, marks, _ = sample_rows(X, y, marks, unlabeled=0)
         labels = pairs_to_score(X, _num_samples(X), y, marks)
-        if isinstance(self.estimator_, MetricClassifier):
-            return score_of_classes(self.estimator_.predict_proba(X), labels)
-        Z, forest = transformed(self.estimator_, X), self.forest_
-        if forest is None:
-            return score_of_distances(Z, labels)
-        points, rank = forest_points(self.estimator_, X), Z.shape[1]
+        view = View.of(self.estimator_, X, self.forest_)
 
         def distances(first: Array, second: Array) -> Array:
-            both = np.vstack([first[:, rank:], second[:, rank:]])
-            rows = np.arange(len(both)).reshape(2, -1).T
-            odds = log_odds(similar_shares(forest, both, rows))
-            d = np.linalg.norm(first[:, :rank] - second[:, :rank], axis=1)
-            return self._decision.distances(np.column_stack([d, odds]))
+            return self._decision.distances(view.measure(np.hstack([first, second])))
 
-        return score_of_pairs(np.hstack([Z, points]), distances, labels)
+        return score_of_pairs(np.arange(len(view.Z))[:, np.newaxis], distances, labels)
 
     def _check_parameters(self) -> None:
-        check_learner(or_default(self.estimator))
         check_choice("strategy", self.strategy, STRATEGIES)
         if (self.target is not None) != (self.strategy in WITH_TARGET):
             verb = "needs a" if self.strategy in WITH_TARGET else "takes no"
@@ -373,28 +334,6 @@ class PairClassifier(OfLearner):
         check_number("cv", self.cv, low=2, integer=True)
         if not isinstance(self.forest, bool | np.bool_):
             raise ValueError(f"forest must be True or False; got {shown(self.forest)}.")
-
-
-def _in_order_of_names(
-    X: Any, y: Any, marks: Marks | None, labels: PairLabels
-) -> tuple[Any, Any, Marks | None, PairLabels]:
-    """Sort a table and what is known about its rows, so that their order does not matter."""
-    order = order_by_name(X, len(labels.codes))
-    if (np.diff(order) == 1).all():
-        return X, y, marks, labels
-    if marks is not None and marks.names is None:  # by name, they find their rows
-        marks = marks[order]
-    y = None if y is None else _safe_indexing(y, order)
-    return _safe_indexing(X, order), y, marks, labels.among(order)
-
-
-def _aucs(held: HeldOut) -> dict[str, float]:
-    """Return what the distance and the forest, each alone, are worth on held-out pairs."""
-    measured = {"auc_of_distance": -held.features[:, 0], "auc_of_forest": held.features[:, 1]}
-    return {
-        name: float(roc_auc_score(held.similar, column, sample_weight=held.counts))
-        for name, column in measured.items()
-    }
 
 
 def _refit(blank: Any, X: Any, known: PairLabels) -> Any:

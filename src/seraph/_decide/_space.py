@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import _num_samples, validate_data
 
 from .._forest import landmark_similarities
-from .._learner import refuse_output
-from .._marks import Marks, sample_rows
-from .._points import is_chunked
+from .._marks import Marks
 from .._utils._public import publish
 from .._utils._tiles import spaced
 from .._utils._typing import Array
 from .._utils._validation import check_number
 from ._classifier import MetricClassifier
 from ._folds import order_by_name
-from ._models import (
-    OfLearner,
-    check_learner,
-    check_new_rows,
-    forest_points,
-    from_device,
-    map_chunks,
-    or_default,
-    transformed,
-)
+from ._models import MapOfLearner, forest_points, transformed
 from ._pair_classifier import PairClassifier
 
 # Lengths beside coordinates of length one: similarities by the share of the forest, and roots of
@@ -38,7 +26,7 @@ _BY_SHARE, _OF_CLASSES = 3.0, 1.0
 _SPREAD = 400
 
 
-class ForestSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfLearner):
+class ForestSpace(MapOfLearner):
     r"""A space for neighbors, maps, clusters and indexes, where a learned metric is not enough.
 
     Columns are the learned coordinates Z and, beside them, what a random forest knows about a row,
@@ -109,9 +97,6 @@ class ForestSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfLearner):
     >>> best = near[np.argsort(-alike)][:10]
     """
 
-    # With metadata routing, marks come here without being asked for.
-    __metadata_request__fit: ClassVar = {"marks": True}
-
     classifier_: Any
     landmarks_: Array | None
     lengths_: tuple[float, float]
@@ -134,10 +119,7 @@ class ForestSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfLearner):
             Pairs of rows that you know to be alike or not.
         """
         check_number("n_landmarks", self.n_landmarks, low=2, integer=True)
-        check_learner(or_default(self.estimator))
-        X, y, marks, _ = sample_rows(from_device(X), y, marks)
-        if isinstance(y, Marks):
-            y, marks = None, y
+        _, X, y, marks = self._begin_fit(X, y, marks)
         kind: Any = MetricClassifier if marks is None else PairClassifier
         classifier = kind(self.estimator).fit(X, y, marks=marks)
         length, landmarks, some = _OF_CLASSES, None, X
@@ -156,24 +138,7 @@ class ForestSpace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OfLearner):
         self.n_coordinates_ = coordinates.shape[1]
         return self
 
-    def transform(self, X: ArrayLike) -> Array:
-        """Map points to the space.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_columns)
-            Mapped points, of the type that the learner returns. A dask collection gives a dask
-            array that is not computed yet.
-        """
-        if is_chunked(X):
-            refuse_output(self)
-            return map_chunks(self, type(self).transform, X, self._n_features_out)
-        X = check_new_rows(self, X)
+    def _map(self, X: Any) -> Array:
         Z = transformed(self.classifier_.estimator_, X)
         some = X if self.landmarks_ is None else forest_points(self.classifier_.estimator_, X)
         S = _similarities(self.classifier_, self.landmarks_, some)

@@ -63,38 +63,20 @@ class Aim(NamedTuple):
     n_features: int = 0  # of the forest, where pairs have its log-odds as a second feature
 
 
-@dataclass(frozen=True)
-class Stack:
-    """Combine distances and log-odds, the two columns of features, into one distance.
+def weigh_forest(held: HeldOut, n_features: int) -> tuple[float, float, float]:
+    """Weigh distances and log-odds, the two columns of features; `n_features` sets the prior.
 
-    `power` is kappa, `share` is ``w_o / (w_d + w_o)``, and smaller distances count as `floor`.
+    Returns the power kappa, the least distance, as which smaller ones count, and the share of the
+    forest, ``w_o / (w_d + w_o)``.
     """
-
-    power: float
-    floor: float
-    share: float
-
-    @classmethod
-    def fit(cls, held: HeldOut, n_features: int) -> Stack:
-        """Weigh both by held-out pairs; `n_features` decides on the prior."""
-        d, odds = held.features.T
-        floor = _FLOOR * float(np.sqrt(np.mean(d**2)))
-        V = np.column_stack([-np.log(np.maximum(d, floor or 1.0)), odds])
-        unit = V.std(axis=0)
-        unit[unit == 0.0] = 1.0
-        share = prior_share(n_features)
-        w = fit_weights((V - V.mean(axis=0)) / unit, held, np.array([1.0 - share, share]))
-        return cls(float(w[1] / unit[1] / (w[0] / unit[0])), floor, float(w[1] / w.sum()))
-
-    def distances(self, features: Array) -> Array:
-        """Return the combined distances; 0 where the distance is 0."""
-        return np.where(features[:, 0] == 0.0, 0.0, np.exp(self.logarithms(features)))
-
-    def logarithms(self, features: Array) -> Array:
-        """Return the logarithms of the combined distances."""
-        d, odds = features.T
-        logarithms: Array = np.log(np.maximum(d, self.floor or 1.0)) - self.power * odds
-        return logarithms
+    d, odds = held.features.T
+    floor = _FLOOR * float(np.sqrt(np.mean(d**2)))
+    V = np.column_stack([-np.log(np.maximum(d, floor or 1.0)), odds])
+    unit = V.std(axis=0)
+    unit[unit == 0.0] = 1.0
+    share = prior_share(n_features)
+    w = fit_weights((V - V.mean(axis=0)) / unit, held, np.array([1.0 - share, share]))
+    return float(w[1] / unit[1] / (w[0] / unit[0])), floor, float(w[1] / w.sum())
 
 
 def fit_weights(V: Array, held: HeldOut, prior: Array) -> Array:
@@ -120,14 +102,17 @@ def fit_weights(V: Array, held: HeldOut, prior: Array) -> Array:
 class Decision:
     """Decide about pairs by their features: at most `threshold` apart are alike.
 
-    The log-odds that two points at distance d are alike are ``intercept + slope * d``; with a
-    `stack`, d is the logarithm of its distance.
+    The log-odds that two points at distance d are alike are ``intercept + slope * d``. Where
+    features have a second column, the log-odds of a forest, d is a logarithm: of the distance, at
+    least `floor`, over the odds to the `power`.
     """
 
     threshold: float
     slope: float
     intercept: float
-    stack: Stack | None = None
+    power: float = 0.0
+    floor: float = 0.0
+    share: float = 0.0  # of the forest
 
     @classmethod
     def choose(cls, held: HeldOut, aim: Aim, otherwise: float | None = None) -> Decision:
@@ -140,28 +125,37 @@ class Decision:
 
         If these pairs reach no target, the threshold is `otherwise`, or a ValueError says so.
         """
-        stack = Stack.fit(held, aim.n_features) if held.features.shape[1] > 1 else None
-        d = stack.logarithms(held.features) if stack else held.features[:, 0]
-        slope, intercept = fit_log_odds(d, held, aim.base_rate)
+        has_forest = held.features.shape[1] > 1
+        weighed = weigh_forest(held, aim.n_features) if has_forest else (0.0, 0.0, 0.0)
+        blank = cls(np.inf, 0.0, 0.0, *weighed)
+        slope, intercept = fit_log_odds(blank._scores(held.features), held, aim.base_rate)
         if aim.strategy == "accuracy":
             even = np.inf if intercept >= 0.0 else -np.inf
             if slope < 0.0:
                 even = -intercept / slope
-                even = float(np.exp(min(even, _LARGEST))) if stack else max(0.0, even)
-            return cls(even, slope, intercept, stack)
+                even = float(np.exp(min(even, _LARGEST))) if has_forest else max(0.0, even)
+            return cls(even, slope, intercept, *weighed)
         random = held.as_random()
-        d = stack.distances(random.features) if stack else random.features[:, 0]
+        d, weights = blank.distances(random.features), random.weights(aim.base_rate)
         try:
-            threshold = choose_threshold(d, random.similar, random.weights(aim.base_rate), aim)
+            threshold = choose_threshold(d, random.similar, weights, aim)
         except ValueError:
             if otherwise is None:
                 raise
             threshold = otherwise
-        return cls(threshold, slope, intercept, stack)
+        return cls(threshold, slope, intercept, *weighed)
+
+    def _scores(self, features: Array) -> Array:
+        """Return the d of each pair."""
+        if features.shape[1] == 1:
+            return np.asarray(features[:, 0])
+        d, odds = features.T
+        return np.asarray(np.log(np.maximum(d, self.floor or 1.0)) - self.power * odds)
 
     def distances(self, features: Array) -> Array:
-        """Return the one number of each pair that the threshold goes by."""
-        return self.stack.distances(features) if self.stack else np.asarray(features[:, 0])
+        """Return the one number of each pair that the threshold goes by; 0 where points agree."""
+        d = self._scores(features)
+        return d if features.shape[1] == 1 else np.where(features[:, 0] == 0.0, 0.0, np.exp(d))
 
     def accepts(self, features: Array) -> Array:
         """Return which pairs are called alike."""
@@ -169,8 +163,7 @@ class Decision:
 
     def probabilities(self, features: Array) -> Array:
         """Return the probabilities that pairs are alike; at least 0.5 for identical points."""
-        d = self.stack.logarithms(features) if self.stack else features[:, 0]
-        p = expit(self.intercept + self.slope * d)
+        p = expit(self.intercept + self.slope * self._scores(features))
         return np.where((features[:, 0] == 0.0) & (self.slope < 0.0), np.maximum(p, 0.5), p)
 
 
