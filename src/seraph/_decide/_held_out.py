@@ -113,7 +113,7 @@ class View(NamedTuple):
                 d[part] = np.where((first == second).all(axis=1), 0.0, differ)
             else:
                 d[part] = np.linalg.norm(first - second, axis=1)
-        if self.forest is None:
+        if self.forest is None or self.F is None:
             return d[:, np.newaxis]
         return np.column_stack([d, log_odds(similar_shares(self.forest, self.F, pairs))])
 
