@@ -10,7 +10,7 @@ from seraph._marks import PairLabels
 from seraph.classic._definite import logdet_gap
 from seraph.classic._itml import ITML, _SlackObjective
 from seraph.classic._pair_sums import PairSums
-from seraph.classic._rows import spread_rows
+from seraph.classic._points import spread_rows
 from tests.helpers.blobs import even_blobs as blobs
 from tests.helpers.quick import few
 

@@ -42,12 +42,14 @@ def check_number(
     *,
     low: float = -np.inf,
     high: float = np.inf,
+    above: float = -np.inf,
+    below: float = np.inf,
     integer: bool = False,
     instead: object = ...,
 ) -> None:
     """Refuse a value that is neither a finite number from `low` to `high` nor `instead`.
 
-    `instead` may be a tuple of several such values.
+    It must be `above` and `below` the other limits. `instead` may be a tuple of several values.
     """
     others = instead if isinstance(instead, tuple) else (instead,)
     if value is None or isinstance(value, str):
@@ -58,11 +60,11 @@ def check_number(
             number = float(value)
         except OverflowError:  # a whole number beyond the range of floats
             number = np.inf
-        if math.isfinite(number) and low <= number <= high:
+        if math.isfinite(number) and low <= number <= high and above < number < below:
             return
     noun = "whole number" if integer else "number"
-    limit = "" if np.isinf(low) else f" of at least {low:.15g}"
-    limit += "" if np.isinf(high) else f" and at most {high:.15g}"
+    limits = {"of at least": low, "above": above, "of at most": high, "below": below}
+    limit = " and".join(f" {word} {x:.15g}" for word, x in limits.items() if not np.isinf(x))
     other = "" if instead is ... else f", or {' or '.join(map(repr, others))}"
     raise ValueError(f"{name} must be a finite {noun}{limit}{other}; got {shown(value)}.")
 

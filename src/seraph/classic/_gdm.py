@@ -13,7 +13,6 @@ from .._pairs import Formula, PairFunction
 from .._solvers import low_rank
 from .._utils._eigen import eigh, eigvalsh
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_flag
 from ._definite import ZERO
 from ._lbfgs import lbfgs
 from ._learner import ClassicLearner
@@ -99,17 +98,13 @@ class GDM(ClassicLearner):
     """
 
     _ranges: ClassVar = {"ridge": {"low": 0, "instead": "auto"}}
+    _choices: ClassVar = {"n_constraints": ("auto", None)}
 
     diagonal: bool = False
     ridge: float | Literal["auto"] = "auto"
     n_constraints: Literal["auto"] | None = "auto"
     max_iter: int = 200
     tol: float = 0.01
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_flag("diagonal", self.diagonal)
-        check_choice("n_constraints", self.n_constraints, ("auto", None))
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         self._check_both_kinds(labels)
@@ -118,7 +113,7 @@ class GDM(ClassicLearner):
         P, n_iter = solve(objective, self.max_iter, tol)
         value, gap, _ = objective.certificate(P, self.diagonal)
         P = P / math.sqrt(np.vdot(P, P))
-        return P @ C.T, self._certified(value, gap, n_iter)
+        return P @ C.T, self._certified(value, n_iter, gap)
 
     def _problem(
         self, points: Array, labels: PairLabels, *, sampled: bool
@@ -290,7 +285,7 @@ def _diagonal(objective: _DissimilarDistances, max_iter: int, tol: float) -> tup
         negative,
         np.full(d, 1.0 / d),
         max_iter=max_iter,
-        is_done=lambda weights, value: gap <= tol,
+        is_done=lambda weights: gap <= tol,
         n_corrections=10,  # enough for one weight per feature
         nonnegative=True,
     )

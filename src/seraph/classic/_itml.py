@@ -14,7 +14,7 @@ from .._marks import PairLabels
 from .._pairs import Formula, PairFunction
 from .._points import choose_rows, exact_size
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number
+from .._utils._validation import check_number
 from ._definite import minimize_factor, prior_root
 from ._learner import CONVERGED_GAP, ClassicLearner
 from ._pair_sums import PairSums
@@ -137,9 +137,8 @@ class ITML(ClassicLearner):
     [6.3, 51.7]
     """
 
-    _ranges: ClassVar = {
-        "gamma": {"low": 0, "instead": "auto"},
-    }
+    _ranges: ClassVar = {"gamma": {"low": 0, "instead": "auto"}}
+    _choices: ClassVar = {"n_constraints": ("auto", None)}
 
     gamma: float | Literal["auto"] = "auto"
     prior: Literal["identity", "covariance"] = "identity"
@@ -147,10 +146,6 @@ class ITML(ClassicLearner):
     n_constraints: Literal["auto"] | None = "auto"
     max_iter: int = 500
     tol: float = 0.3
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_choice("n_constraints", self.n_constraints, ("auto", None))
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         gamma = _automatic_gamma(labels) if self.gamma == "auto" else float(self.gamma)
@@ -183,8 +178,8 @@ class ITML(ClassicLearner):
             "bounds_": bounds,
             **self._certified(
                 max(0.0, value),
-                gap,
                 n_iter,
+                gap,
                 converged=gap <= min(self.tol, CONVERGED_GAP),
                 stopped_early=CONVERGED_GAP < gap <= self.tol,
             ),

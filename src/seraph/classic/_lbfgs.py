@@ -20,17 +20,16 @@ def lbfgs(
     first: Array,
     *,
     max_iter: int,
-    is_done: Callable[[Array, float], bool],
+    is_done: Callable[[Array], bool] = lambda x: False,
     ftol: float = 0.0,
     n_corrections: int = _CORRECTIONS,
     nonnegative: bool = False,
 ) -> OptimizeResult:
     """Minimize `function`, which returns a value and a gradient of the shape of `first`.
 
-    `is_done` is called after each iteration with the point and the value, and decides whether to
-    stop; the size of the gradient does not. With `ftol`, an iteration that lowers the value by
-    less than this share ends the search, too. The result is scipy's; its `x` has the shape of
-    `first`.
+    `is_done` is called with the point after each iteration, and decides whether to stop; the size
+    of the gradient does not. With `ftol`, an iteration that lowers the value by less than this
+    share ends the search, too. The result is scipy's; its `x` has the shape of `first`.
     """
     shape = first.shape
 
@@ -41,7 +40,7 @@ def lbfgs(
         return value, slope if np.vdot(slope, slope) > 0.0 else np.zeros_like(slope)
 
     def after_iteration(intermediate_result: OptimizeResult) -> None:
-        if is_done(intermediate_result.x.reshape(shape), float(intermediate_result.fun)):
+        if is_done(intermediate_result.x.reshape(shape)):
             raise StopIteration
 
     # Close to the minimum the squares of steps may underflow: scipy divides by them, for an

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,9 +16,9 @@ from .._learner import MahalanobisLearner
 from .._marks import Marks, PairLabels, sample_rows
 from .._utils._threads import one_blas_thread
 from .._utils._typing import Array
-from .._utils._validation import check_choice, check_number, check_seed, shown
+from .._utils._validation import check_choice, check_flag, check_number, check_seed
 from .._utils._warnings import warn
-from ._rows import row_order
+from ._points import row_order
 
 # A fit that stops at a larger gap than this, as ITML and LMNN do by default, has stopped early.
 CONVERGED_GAP = 0.01
@@ -45,15 +44,18 @@ class Learner(MahalanobisLearner):
     """Base of all learners of this package: checks parameters, and sets the fitted attributes."""
 
     _ranges: ClassVar[Ranges] = {}  # of a learner's own parameters; they replace common ones
+    _choices: ClassVar[dict[str, tuple[str | None, ...]]] = {}
 
     def _check_parameters(self) -> None:
         """Raise a ValueError if a parameter is out of its range."""
-        ranges = _RANGES | self._ranges
+        ranges, choices = _RANGES | self._ranges, _CHOICES | self._choices
         for name, value in self.get_params(deep=False).items():
-            if name in ranges:
+            if name in choices and not (name == "init" and isinstance(value, np.ndarray)):
+                check_choice(name, value, choices[name])
+            elif name in ranges:
                 check_number(name, value, **ranges[name])
-            elif name in _CHOICES and not (name == "init" and isinstance(value, np.ndarray)):
-                check_choice(name, value, _CHOICES[name])
+            elif name == "diagonal":
+                check_flag(name, value)
             elif name == "random_state":
                 check_seed(value)
 
@@ -69,31 +71,33 @@ class Learner(MahalanobisLearner):
     def _certified(
         self,
         value: float,
-        gap: float,
         n_iter: int,
+        gap: float | None = None,
         *,
         converged: bool | None = None,
         stopped_early: bool | None = None,
-        **advice: str,
     ) -> dict[str, Any]:
-        """Return what a solver with a certificate found; warn if it stopped before it meant to.
+        """Return what a solver found, as attributes; warn if it stopped before it meant to.
 
         It has `converged` where the gap is within `tol`, if not told otherwise.
         """
-        converged = gap <= self.tol if converged is None else converged
+        if converged is None:
+            converged = gap is not None and gap <= self.tol
         if not (converged or stopped_early):
-            self._warn_not_converged(f"{n_iter} iterations, optimality gap {gap:.1e}", **advice)
-        return {
+            certificate = "" if gap is None else f", optimality gap {gap:.1e}"
+            warn(
+                f"{type(self).__name__} has not converged ({n_iter} iterations{certificate}). "
+                "Raise max_iter or tol.",
+                ConvergenceWarning,
+            )
+        found = {
             "objective_": value,
             "optimality_gap_": gap,
             "converged_": converged,
             "n_iter_": max(1, n_iter),
-            **({} if stopped_early is None else {"stopped_early_": stopped_early}),
+            "stopped_early_": stopped_early,
         }
-
-    def _warn_not_converged(self, progress: str, advice: str = "Raise max_iter or tol.") -> None:
-        name = type(self).__name__
-        warn(f"{name} has not converged ({progress}). {advice}", ConvergenceWarning)
+        return {name: value for name, value in found.items() if value is not None}
 
 
 class ClassicLearner(Learner, ABC):
@@ -217,28 +221,6 @@ class ClassLabelLearner(ClassicLearner):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def no_common_points(labels: PairLabels) -> ValueError:
-    """Return the error that the two kinds of pairs have no point in common."""
-    return ValueError(
-        "No point is in both a similar and a dissimilar pair (there are "
-        f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so there are no "
-        "neighbors to compare. Label two rows of one class and one of another; or mark similar "
-        "and dissimilar pairs of the same points."
-    )
-
-
-def check_share(name: str, value: Any, other: str = "") -> None:
-    """Raise a ValueError unless a value is a number of at least 0 and below 1.
-
-    `other` names other allowed values in the message.
-    """
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not (is_number and 0 <= value < 1):
-        raise ValueError(
-            f"{name} must be a number of at least 0 and below 1{other}; got {shown(value)}."
-        )
 
 
 def check_components(n_components: int | None, n_features: int) -> None:

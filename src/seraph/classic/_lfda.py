@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.linalg import eigh
@@ -13,8 +13,8 @@ from .._pairs import squared_distances
 from .._points import CONSTANT_FEATURE, exact_size, magnitude, subtract_mean
 from .._utils._typing import Array
 from ._definite import with_ridge
-from ._learner import ClassLabelLearner, check_components, check_share
-from ._rows import class_ranges
+from ._learner import ClassLabelLearner, check_components
+from ._points import class_ranges
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -73,14 +73,11 @@ class LFDA(ClassLabelLearner):
     (178, 2)
     """
 
+    _ranges: ClassVar = {"beta": {"low": 0, "below": 1, "instead": "auto"}}
+
     n_components: int | None = None
     n_neighbors: int = 7
     beta: float | Literal["auto"] = "auto"
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not (isinstance(self.beta, str) and self.beta == "auto"):
-            check_share("beta", self.beta, ', or "auto"')
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         m = points.shape[1]

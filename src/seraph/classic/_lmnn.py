@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -94,19 +93,13 @@ class LMNN(ClassLabelLearner):
     (178, 2)
     """
 
+    _ranges: ClassVar = {"push_weight": {"above": 0, "below": 1}}
+
     n_neighbors: int = 3
     push_weight: float = 0.5
     n_components: int | None = None
     max_iter: int = 1000
     tol: float = 0.3
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if not (isinstance(self.push_weight, Real) and 0.0 < float(self.push_weight) < 1.0):
-            raise ValueError(
-                "push_weight must be a number between 0 and 1, and neither of the two; got "
-                f"{self.push_weight!r}."
-            )
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         rows = labels.rows_by_class
@@ -125,7 +118,7 @@ class LMNN(ClassLabelLearner):
         )
         early = not converged and gap <= self.tol
         return compress(P) @ map_to_them, self._certified(
-            objective, gap, n_iter, converged=converged, stopped_early=early
+            objective, n_iter, gap, converged=converged, stopped_early=early
         )
 
 
@@ -186,7 +179,7 @@ def _minimize(
         at = triples.at(Q @ S)
         return at.smoothed / unit, (2.0 / unit) * (at.laplacian.T @ X) @ S
 
-    def is_done(Q: Array, _: float) -> bool:
+    def is_done(Q: Array) -> bool:
         nonlocal lower, n_iter
         n_iter += 1
         if n_iter % _ITERATIONS_PER_BOUND == 0:

@@ -164,7 +164,7 @@ class LSML(ComparisonLearner):
         near, far = which.reshape(-1, 2).T
         objective = ComparisonObjective(differences, near, far, float(self.gamma))
         L, value, gap, n_iter = objective.minimize(self.max_iter, self.tol)
-        return power(L @ L.T, 0.5) @ root.T, self._certified(max(0.0, value), gap, n_iter)
+        return power(L @ L.T, 0.5) @ root.T, self._certified(max(0.0, value), n_iter, gap)
 
 
 class ComparisonObjective:

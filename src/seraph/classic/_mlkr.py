@@ -13,10 +13,9 @@ from sklearn.utils import RegressorTags, Tags, assert_all_finite, column_or_1d
 from .._points import to_memory
 from .._utils._typing import Array
 from .._utils._validation import shown
-from ._distances import add_laplacian, neighbor_weights
 from ._lbfgs import lbfgs
 from ._learner import Learner, check_components
-from ._points import center_points, first_map
+from ._points import add_laplacian, center_points, first_map, neighbor_weights
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -103,17 +102,10 @@ class MLKR(Learner):
             error,
             first_map(self.init, Z, self.n_components, self.random_state),
             max_iter=self.max_iter,
-            is_done=lambda P, value: False,
             ftol=float(self.tol),
         )
-        converged = result.nit < self.max_iter
-        if not converged:
-            self._warn_not_converged(f"{result.nit} iterations")
-        return result.x, {
-            "objective_": float(result.fun) * error.scale,
-            "converged_": converged,
-            "n_iter_": max(1, result.nit),
-        }
+        value, converged = float(result.fun) * error.scale, result.nit < self.max_iter
+        return result.x, self._certified(value, result.nit, converged=converged)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -11,9 +11,8 @@ from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from .._marks import PairLabels
 from .._points import subtract_mean
 from .._utils._typing import Array
-from ._distances import neighbor_weights
 from ._learner import ClassLabelLearner, check_components
-from ._points import extend_map, first_map, project_to_span
+from ._points import extend_map, first_map, neighbor_weights, project_to_span
 
 # With tol=0, L-BFGS would go on until the squared steps that it divides by underflow to 0.
 _SMALLEST_TOL = 1e-100
@@ -96,17 +95,7 @@ class NCA(ClassLabelLearner):
             tol=max(self.tol, _SMALLEST_TOL),
         ).fit(labeled, codes)
         n_iter = nca.n_iter_ - 1  # scikit-learn counts the first evaluation too
-        if n_iter >= self.max_iter:
-            self._warn_not_converged(f"{n_iter} iterations")
-        return extend_map(nca.components_, basis), {
-            "objective_": _expected_right(labeled @ nca.components_.T, codes),
-            "converged_": n_iter < self.max_iter,
-            "n_iter_": max(1, n_iter),
-        }
-
-
-def _expected_right(Z: Array, codes: Array) -> float:
-    """Return the expected number of points that pick one of their own class."""
-    return sum(
-        float(picks[codes[rows, np.newaxis] == codes].sum()) for rows, picks in neighbor_weights(Z)
-    )
+        picks_of = neighbor_weights(labeled @ nca.components_.T)
+        value = sum(float(p[codes[rows, np.newaxis] == codes].sum()) for rows, p in picks_of)
+        solved = self._certified(value, n_iter, converged=n_iter < self.max_iter)
+        return extend_map(nca.components_, basis), solved

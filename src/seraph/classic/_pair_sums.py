@@ -10,9 +10,7 @@ import numpy as np
 from .._marks import PairLabels
 from .._pairs import BlockPairs, ListedPairs, PairFunction, sum_over_blocks, sum_over_list
 from .._utils._typing import Array
-from ._distances import pair_differences
-from ._points import subtract_group_means
-from ._rows import paired_rows, spread_rows
+from ._points import pair_differences, spread_rows, subtract_group_means
 
 # Up to this number of rows of known class, all pairs (2,016 at most) are summed: one small tile.
 _FEW_ROWS = 64
@@ -43,7 +41,11 @@ class PairSums:
         if side:
             known = known[spread_rows(len(known))]
             self._pairs_each = (len(known) - 1) / (2 * side)
-        self.rows, self._pairs = paired_rows(labels, known)
+        in_marks_only = np.setdiff1d(labels.pairs, known)
+        self.rows = np.concatenate([known, in_marks_only])
+        position = np.zeros(len(labels.codes), dtype=np.intp)
+        position[self.rows] = np.arange(len(self.rows))
+        self._pairs = position[labels.pairs]
         self.codes, self._similar = labels.codes[known], labels.similar
         points, n_marked = np.empty(0), len(self._pairs)
         self._marked: ListedPairs | None = None

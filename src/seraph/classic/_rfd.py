@@ -16,7 +16,7 @@ from .._utils._tiles import spaced
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_number, check_seed
 from ..metrics._pairs import pairs_to_score, score_of_pairs
-from ._rows import row_order
+from ._points import row_order
 
 # Pairs that class labels imply; more of them are sampled.
 _MOST_PAIRS = 20_000

@@ -19,10 +19,8 @@ from .._utils._eigen import svd
 from .._utils._typing import Array
 from .._utils._warnings import warn
 from ._comparisons import ComparisonLearner, nearest_by_class, smoothed_hinge
-from ._distances import pair_squares
 from ._lbfgs import lbfgs
-from ._learner import no_common_points
-from ._points import center_points
+from ._points import center_points, pair_squares
 
 # Discriminants per neighborhood, and the number of anchors in a small and in a large one: our
 # choice, as the triplets here come from anchors, and in the paper from classes.
@@ -135,7 +133,12 @@ class SCML(ComparisonLearner):
         Z = center_points(points)
         triplets = neighbor_triplets(Z, labels, self.n_neighbors, self.n_impostors)
         if len(triplets) == 0:
-            raise no_common_points(labels)
+            raise ValueError(
+                "No point is in both a similar and a dissimilar pair (there are "
+                f"{labels.n_similar} similar and {labels.n_dissimilar} dissimilar pairs), so "
+                "there are no neighbors to compare. Label two rows of one class and one of "
+                "another; or mark similar and dissimilar pairs of the same points."
+            )
         if len(triplets) > self.n_constraints:
             seed = check_random_state(self.random_state)
             sample = sample_without_replacement(
@@ -160,7 +163,7 @@ class SCML(ComparisonLearner):
                 "every distance is 0. beta is too large for these comparisons; lower it."
             )
         early = gap > self.tol and n_iter < self.max_iter
-        certified = self._certified(value, gap, n_iter, stopped_early=early)
+        certified = self._certified(value, n_iter, gap, stopped_early=early)
         return P / unit, {"n_directions_": n_directions, **certified}
 
 
@@ -333,7 +336,7 @@ class Hinges:
             objective,
             first,
             max_iter=max_iter,
-            is_done=lambda *_: last.gap <= tol,
+            is_done=lambda _: last.gap <= tol,
             ftol=max(progress, _PROGRESS),
             nonnegative=True,
         )

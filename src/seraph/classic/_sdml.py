@@ -14,7 +14,7 @@ from .._marks import PairLabels
 from .._utils._eigen import eigvalsh
 from .._utils._typing import Array
 from ._definite import ZERO, power, prior_root
-from ._learner import ClassicLearner, check_share
+from ._learner import ClassicLearner
 from ._pair_sums import PairSums
 from ._points import remove_unit
 
@@ -84,17 +84,13 @@ class SDML(ClassicLearner):
     True
     """
 
-    _ranges: ClassVar = {"sparsity": {"low": 0}}
+    _ranges: ClassVar = {"balance": {"low": 0, "below": 1}, "sparsity": {"low": 0}}
 
     balance: float = 0.9
     sparsity: float = 0.01
     prior: Literal["identity", "covariance"] = "identity"
     max_iter: int = 100
     tol: float = 1e-4
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_share("balance", self.balance)
 
     def _learn(self, points: Array, labels: PairLabels) -> tuple[Array, dict[str, Any]]:
         Z, size = remove_unit(points)
@@ -106,14 +102,13 @@ class SDML(ClassicLearner):
         inverse = inverse_root.T @ inverse_root
         weight = float(self.balance) * largest_weight(pull, root)
         alpha = float(self.sparsity) * float(np.trace(inverse)) / len(inverse)
-        A, solved = sparse_metric(inverse + weight * pull, alpha, self.max_iter, self.tol)
-        if not solved["converged_"]:
-            self._warn_not_converged(f"{solved['n_iter_']} iterations")
+        K = inverse + weight * pull
+        A, value, n_iter, converged = sparse_metric(K, alpha, self.max_iter, self.tol)
         # The metric has the unit of the prior; the weight converts the pairs to it, to form K.
         unit = 1.0 if self.prior == "identity" else size
-        solved["objective_"] += 2.0 * len(inverse) * float(np.log(unit))
-        weight *= (unit / size) ** 2
-        return power(A, 0.5) / unit, {"weight_": weight, **solved}
+        value += 2.0 * len(inverse) * float(np.log(unit))
+        solved = self._certified(value, n_iter, converged=converged)
+        return power(A, 0.5) / unit, {"weight_": weight * (unit / size) ** 2, **solved}
 
 
 def largest_weight(pull: Array, root: Array) -> float:
@@ -131,11 +126,11 @@ def largest_weight(pull: Array, root: Array) -> float:
 
 def sparse_metric(
     K: Array, alpha: float, max_iter: int, tol: float
-) -> tuple[Array, dict[str, Any]]:
+) -> tuple[Array, float, int, bool]:
     """Minimize ``tr(A K) - ln det A + alpha sum_{i != j} |A_ij|``.
 
     In units in which the mean of the diagonal of K is 1: there `tol` is a duality gap. Returns the
-    metric A, and the attributes "objective_", "converged_" and "n_iter_".
+    metric A, the objective, the number of iterations and whether it converged.
     """
     m = len(K)
     # With K = u K', alpha = u alpha' and A = A' / u, the objective is that of A' plus m ln u.
@@ -168,5 +163,4 @@ def sparse_metric(
     A = 0.5 * (A + A.T)
     absolute = np.abs(A).sum() - np.abs(np.diag(A)).sum()
     value = np.vdot(A, K) - np.linalg.slogdet(A)[1] + m * np.log(unit) + alpha * absolute
-    solved = {"objective_": float(value), "converged_": converged, "n_iter_": int(n_iter)}
-    return A / unit, solved
+    return A / unit, float(value), int(n_iter), converged

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 
 from .._utils._typing import Array
 from ._comparisons import smoothed_hinge
-from ._distances import add_laplacian, distance_rows
-from ._rows import class_ranges
+from ._points import add_laplacian, class_ranges, distance_rows
 
 # Entries of one tile of distances: 8 MB.
 _TILE = 1 << 20

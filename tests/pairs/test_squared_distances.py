@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph.classic._distances import squared_distances
+from seraph._pairs import squared_distances
 
 
 @pytest.mark.parametrize("n", [5, 400])  # many or few of the distances are short
