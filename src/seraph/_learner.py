@@ -29,7 +29,7 @@ from ._points import (
 from ._utils._public import publish
 from ._utils._typing import Array
 from ._utils._validation import as_numbers, two_points
-from .metrics._pairs import pairs_to_score, score_of_distances
+from .metrics._pairs import Gap, pairs_to_score, score_of_pairs, squared_gap
 
 
 class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -59,7 +59,7 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         ndarray of shape (n_pairs,)
             Learned distances.
         """
-        return np.sqrt(self._squared_distances(pairs, X))
+        return self._distances(pairs, X)
 
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
@@ -83,8 +83,15 @@ class MetricLearner(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             warning.
         """
         X, y, marks, _ = sample_rows(X, y, marks, unlabeled=0)
-        Z = np.asarray(self.transform(to_memory(X) if is_tensor(X) else X))
-        return score_of_distances(Z, pairs_to_score(X, len(Z), y, marks))
+        points, gap = self._points_and_gap(X)
+        return score_of_pairs(points, gap, pairs_to_score(X, len(points), y, marks))
+
+    def _distances(self, pairs: ArrayLike, X: Any) -> Array:
+        return np.sqrt(self._squared_distances(pairs, X))
+
+    def _points_and_gap(self, X: ArrayLike) -> tuple[Array, Gap]:
+        """Return points, and a function of two such arrays that grows with the distance."""
+        return np.asarray(self.transform(to_memory(X) if is_tensor(X) else X)), squared_gap
 
     def _check_points(self, X: ArrayLike) -> Array:
         """Check the points to learn from, and return them as an array."""

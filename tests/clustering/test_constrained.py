@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
 from seraph import Marks, constrained_k_means
-from seraph._clustering._constrained import _assign
+from seraph._clustering import _assign
 from tests.helpers.quick import examples
 
 

@@ -56,8 +56,7 @@ class ITML(ClassicLearner):
     .. math:: \min_A\; D(A, A_0) + \gamma \sum_k (r_k - \ln r_k - 1),
 
     It is solved by L-BFGS on a square factor of A, whose only stationary points are minima.
-    The cyclic projections of the paper go to the same minimum, one pair at a time. Points that
-    are in no labeled pair are used for the bounds and the prior only.
+    Points that are in no labeled pair are used for the bounds and the prior only.
 
     Parameters
     ----------
@@ -71,8 +70,7 @@ class ITML(ClassicLearner):
     bounds : tuple of two floats, optional
         The bounds u and l of the squared distances. If None, the 5th and the 95th percentile
         of the squared distances, under the prior, between different points of X (a sample of
-        400 of more). The constraints are on squared distances, and with percentiles under the
-        prior the prior changes least where it already serves.
+        400 of more).
     n_constraints : "auto" or None, default="auto"
         Which labeled pairs to use. None means all of them: with n labeled rows, an iteration takes
         O(n^2 m) time and hardly any memory. "auto" takes a sample of the pairs above 64 labeled

@@ -15,7 +15,7 @@ from .._points import header, to_memory
 from .._utils._tiles import spaced
 from .._utils._typing import Array
 from .._utils._validation import as_numbers, check_number, check_seed
-from ..metrics._pairs import pairs_to_score, score_of_pairs
+from ..metrics._pairs import Gap
 from ._points import row_order
 
 # Pairs that class labels imply; more of them are sampled.
@@ -56,10 +56,6 @@ class RFD(MetricLearner):
         Center and scale of the features, and the nodes of all trees, one after another.
     landmarks_ : ndarray of shape (n_landmarks, n_features)
         Points that ``transform`` compares with: rows of X from the middle to the edge.
-    n_features_in_ : int
-        Number of features seen during fit.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features, if X has them.
 
     Notes
     -----
@@ -118,11 +114,6 @@ class RFD(MetricLearner):
             Class labels of any type; -1, NaN or None where :ref:`unknown <unlabeled>`.
         marks : Marks, optional
             Pairs of rows that are known to be alike or not.
-
-        Returns
-        -------
-        self
-            The fitted learner.
         """
         for name, low in {"n_trees": 1, "min_samples_leaf": 1, "n_landmarks": 2}.items():
             check_number(name, getattr(self, name), low=low, integer=True)
@@ -191,22 +182,7 @@ class RFD(MetricLearner):
         flat = self._check_new_points(points.reshape(-1, points.shape[2]))
         return similar_shares(self.forest_, flat, rows)
 
-    def pair_distance(self, pairs: ArrayLike, X: Any = None) -> Array:
-        """Compute the distance between the two points of each pair: 1 less ``pair_proba``.
-
-        Parameters
-        ----------
-        pairs : array-like of shape (n_pairs, 2, n_features), or (n_pairs, 2) with `X`
-            Pairs of points; or, with `X`, pairs of its rows: labels of its index if it is a
-            DataFrame, row numbers otherwise.
-        X : array-like of shape (n_samples, n_features), optional
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n_pairs,)
-            From 0 to 1.
-        """
+    def _distances(self, pairs: ArrayLike, X: Any) -> Array:
         return 1.0 - self.pair_proba(pairs, X)
 
     def transform(self, X: ArrayLike) -> Array:
@@ -227,33 +203,12 @@ class RFD(MetricLearner):
         points = self._check_new_points(X)
         return landmark_similarities(self.forest_, self.landmarks_, points)
 
-    def score(
-        self, X: ArrayLike, y: ArrayLike | None = None, *, marks: Marks | None = None
-    ) -> float:
-        """Compute the AUC of the distance over the labeled pairs of `X`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Points.
-        y : array-like of shape (n_samples,), optional
-            Class labels, as in ``fit``.
-        marks : Marks, optional
-            Marks of the rows of `X`.
-
-        Returns
-        -------
-        float
-            Probability that a similar pair is closer than a dissimilar one; 0.5, with a warning,
-            without pairs of both kinds.
-        """
-        points = self._check_new_points(X)
-
-        def distances(first: Array, second: Array) -> Array:
+    def _points_and_gap(self, X: ArrayLike) -> tuple[Array, Gap]:
+        def gap(first: Array, second: Array) -> Array:
             rows = np.arange(2 * len(first)).reshape(2, -1).T
             return 1.0 - similar_shares(self.forest_, np.vstack([first, second]), rows)
 
-        return score_of_pairs(points, distances, pairs_to_score(X, len(points), y, marks))
+        return self._check_new_points(X), gap
 
     @property
     def _n_features_out(self) -> int:

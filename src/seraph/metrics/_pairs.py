@@ -61,12 +61,12 @@ def pair_auc(
     0.0
     """
     points = check_mapped(Z)
-    return _auc(points, _squared, PairLabels.of(Z, len(points), y, marks))
+    return _auc(points, squared_gap, PairLabels.of(Z, len(points), y, marks))
 
 
 def score_of_distances(Z: Array, labels: PairLabels) -> float:
     """Compute the score of a distance: the same, or 0.5 if no pairs can be compared."""
-    return score_of_pairs(Z, _squared, labels)
+    return score_of_pairs(Z, squared_gap, labels)
 
 
 def score_of_classes(chances: Array, labels: PairLabels) -> float:
@@ -86,7 +86,8 @@ def pairs_to_score(X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | N
     return PairLabels.of(X, n, y, marks, required=False)
 
 
-def _squared(first: Array, second: Array) -> Array:
+def squared_gap(first: Array, second: Array) -> Array:
+    """Return the squared distances of pairs of points."""
     difference = first - second
     return np.asarray(np.einsum("kr,kr->k", difference, difference))
 
@@ -143,7 +144,7 @@ def equal_error_rate(
     """
     points = check_mapped(Z)
     labels = PairLabels.of(Z, len(points), y, marks)
-    kinds = _ordered(points, _squared, labels)
+    kinds = _ordered(points, squared_gap, labels)
     thresholds = np.unique(np.concatenate([[-1.0], *kinds]))
     recall, accepted = (np.searchsorted(d, thresholds, "right") / len(d) for d in kinds)
     excess = accepted + recall - 1.0  # dissimilar pairs accepted, less similar ones rejected
@@ -164,7 +165,10 @@ def _ordered(Z: Array, gap: Gap, labels: PairLabels) -> tuple[Array, Array]:
 
 
 def _sorted(Z: Array, gap: Gap, labels: PairLabels, *, similar: bool) -> Array:
-    if gap is _squared and (labels.n_similar if similar else labels.n_dissimilar) <= _MOST_PAIRS:
+    if (
+        gap is squared_gap
+        and (labels.n_similar if similar else labels.n_dissimilar) <= _MOST_PAIRS
+    ):
         pairs, blocks = labels.pairs[labels.similar == similar], _class_blocks(Z, labels, similar)
     else:
         pairs, blocks = pairs_of_kind(labels, similar=similar), iter(())
