@@ -22,6 +22,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from seraph import Marks, MeanMetric, PairClassifier, judge_screens, query_screens
 from seraph.metrics import map_at_r, pair_auc
@@ -40,12 +41,16 @@ JUDGING = [
     ("monsters-minilm", "embeddings"), ("cognition", "tables"), ("british-election", "tables"),
     ("british-election", "rare class"),
 ]  # fmt: skip
+LARGE = ["contraceptive", "marketing", "penbased", "phoneme", "spambase", "texture"]
+LARGE += ["reuters8-wordllama", "emoji-efficientnet"]  # enough other rows for the truth
+SESSIONS = [(10, False, 0, False), (30, True, 0, False), (20, False, 5, False)]
+SESSIONS += [(20, False, 0, True)]  # screens, sorted, % wrong, shuffled classes
 SIZES = [(6, 2), (6, 4), (8, 2), (8, 4), (8, 6), (12, 4), (12, 6)]
 CHOSEN = (8, 4)
 SHOWN = 140  # rows that sizes are compared at
 
 
-def halves(name, kind, seed):
+def halves(name, kind, seed, judged=ROWS):
     """Return rows to ask about and rows to judge by, each with their classes."""
     X, y, _ = _data.load(name)
     rng = np.random.default_rng([seed, len(y)])
@@ -56,8 +61,8 @@ def halves(name, kind, seed):
         some = order[rare][: max(4, len(often) // 19)]
         order, y = rng.permutation(np.append(often, some)), (y == np.argmin(np.bincount(y))) * 1
     half = len(order) // 2
-    asked, judged = order[:half][:ROWS], order[half:][:ROWS]
-    return X[asked], y[asked], X[judged], y[judged], rng
+    asked, others = order[:half][:ROWS], order[half:][:judged]
+    return X[asked], y[asked], X[others], y[others], rng
 
 
 def learn(X, marks):
@@ -217,31 +222,35 @@ def draw(means):
     figure.savefig(DOCS / "images" / "asking.png", dpi=130)
 
 
-def coverage(samplings):
+def coverage(samplings, jobs):
     """Print how often 95 % intervals hold the AUC on other rows; 0.5 with shuffled classes."""
+    units = [(name, seed, *way) for seed in range(samplings) for name in LARGE for way in SESSIONS]
     found = defaultdict(list)
-    for seed in range(samplings):
-        for name in CHOOSING:
-            for shuffled, n, sort in ((False, 10, False), (False, 30, True), (True, 20, False)):
-                X, y, T, z, rng = halves(name, "", seed)
-                y = rng.permutation(y) if shuffled else y
-                ((_, _, marks, session),) = ask_screens(X, y, n, rng, sort=sort, at=(n,))
-                model = learn(X, marks)
-                try:
-                    said = judge_screens(None, X, *session)
-                except ValueError:  # too few answers of one kind
-                    continue
-                true = [pair_auc(model.transform(T), z), pair_auc(T, z)]
-                true = [0.5, 0.5, 0.0] if shuffled else [*true, true[0] - true[1]]
-                ends = zip((said.learned, said.before, said.difference), true, strict=True)
-                held = [low <= t <= high for (_, low, high), t in ends]
-                found[f"{n} screens{', shuffled' * shuffled}"].append(
-                    [*held, said.verdict == "better", said.verdict == "worse"]
-                )
+    for unit, line in zip(units, Parallel(jobs)(delayed(hold)(*u) for u in units), strict=True):
+        found[unit[2:]] += [line] if line else []
     names = "learned", "before", "difference", "called better", "called worse"
-    for what, lines in found.items():
+    for (n, sort, wrong, shuffled), lines in found.items():
+        what = f"{n} screens{', sorted' * sort}{f', {wrong} % wrong' * (wrong > 0)}"
         shares = zip(names, 100 * np.mean(lines, axis=0), strict=True)
-        print(f"{what}: {len(lines)} sessions,", *(f"{n} {share:.1f} %" for n, share in shares))
+        print(f"{what}{', shuffled' * shuffled}: {len(lines)} sessions,", end=" ")
+        print(", ".join(f"{name} {share:.1f} %" for name, share in shares))
+
+
+def hold(name, seed, n, sort, wrong, shuffled):
+    """Return which of the three intervals of a session hold, and what it is called."""
+    warnings.simplefilter("ignore")
+    X, y, T, z, rng = halves(name, "", seed, judged=1000)
+    y = rng.permutation(y) if shuffled else y
+    ((_, _, marks, session),) = ask_screens(X, y, n, rng, sort=sort, wrong=wrong / 100, at=(n,))
+    try:
+        said = judge_screens(None, X, *session)
+    except ValueError:  # too few answers of one kind
+        return None
+    true = [0.5, 0.5] if shuffled else [pair_auc(learn(X, marks).transform(T), z), pair_auc(T, z)]
+    ends = (said.learned, said.before, said.difference)
+    pairs = zip(ends, [*true, true[0] - true[1]], strict=True)
+    held = [low <= figure <= high for (_, low, high), figure in pairs]
+    return [*held, said.verdict == "better", said.verdict == "worse"]
 
 
 def main():
@@ -249,12 +258,13 @@ def main():
     parser.add_argument("what", choices=["run", "report", "coverage"])
     parser.add_argument("stage", nargs="?", choices=["choosing", "judging"])
     parser.add_argument("--samplings", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")  # few answers make many learners complain
     if chosen.what == "run":
         run(chosen.stage, chosen.samplings)
     elif chosen.what == "coverage":
-        coverage(chosen.samplings)
+        coverage(chosen.samplings, chosen.jobs)
     else:
         report()
 
