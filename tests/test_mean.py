@@ -1,9 +1,7 @@
 """The mean of metrics: its formula, what must not matter, and how it composes."""
 
 import numpy as np
-import pandas as pd
 import pytest
-from scipy.spatial.distance import pdist
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.decomposition import PCA
@@ -178,7 +176,7 @@ def test_each_learner_gets_the_marks_that_it_can_use():
     assert list(mean.named_learners_) == ["seraph"]
 
 
-# Types of points
+# Few rows
 
 
 def test_more_features_than_rows_give_the_formula():
@@ -193,32 +191,3 @@ def test_more_features_than_rows_give_the_formula():
     mean = MeanMetric(learners).fit(wide, y)
     np.testing.assert_allclose(mean.get_mahalanobis_matrix(), expected, rtol=1e-9, atol=1e-12)
     assert len(mean.components_) == 3 + len(learners[0][1].components_)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kind", ["array", "frame", "array of unknown lengths"])
-def test_dask_gives_the_metric_of_points_in_memory(kind, dtype):
-    da, dd = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
-    points = X.astype(dtype)
-    chunked = da.from_array(points, chunks=(17, M))
-    if kind != "array":
-        chunked = dd.from_pandas(pd.DataFrame(points, columns=list("abcd")), npartitions=3)
-    if kind == "array of unknown lengths":
-        chunked = chunked.to_dask_array()
-    by_chunks, expected = MeanMetric().fit(chunked, Y), MeanMetric().fit(points, Y)
-    assert by_chunks.components_.dtype == dtype
-    tolerance = 1e-8 if dtype == np.float64 else 2e-3
-    np.testing.assert_allclose(
-        pdist(X @ by_chunks.components_.T), pdist(X @ expected.components_.T), rtol=tolerance
-    )
-
-
-def test_a_tensor_gives_components_in_memory_and_maps_to_a_tensor():
-    torch = pytest.importorskip("torch")
-    points = torch.tensor(X, dtype=torch.float32)
-    mean = MeanMetric().fit(points, Y)
-    assert isinstance(mean.components_, np.ndarray)
-    assert mean.components_.dtype == np.float32
-    mapped = mean.transform(points)
-    assert isinstance(mapped, torch.Tensor)
-    np.testing.assert_allclose(mapped.numpy(), mean.transform(X.astype(np.float32)), atol=1e-5)

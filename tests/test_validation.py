@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from seraph._utils._validation import (
-    check_choice,
-    check_number,
-)
+from seraph._utils._validation import check_choice, check_number
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 
 from ._advice import warn_of_fit, warn_of_labels, warn_of_scales
@@ -323,20 +322,9 @@ class SERAPH(MahalanobisLearner):
                 f"{points.shape[1]} features."
             )
         rescales = SOLVERS[self.solver].rescales
+        frame = points.frame if rescales else points.frame.without_unit()
         with one_blas_thread():
-            return Problem.make(
-                points,
-                labels,
-                frame=points.frame if rescales else points.frame.without_unit(),
-                mu=self.mu,
-                lam=self.lam,
-                eta=self.eta,
-                manifold=self.manifold,
-                graph=graph,
-                unlabeled_pairs=self.unlabeled_pairs,
-                n_jobs=effective_n_jobs(self.n_jobs),
-                seed=self.random_state,
-            )
+            return Problem.make(points, labels, self, frame=frame, graph=graph)
 
     def _previous(self, frame: Frame) -> Array | None:
         """Return the factor of the last fit to start from, if there is one.

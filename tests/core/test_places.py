@@ -1,4 +1,4 @@
-"""Where the points are: numpy, numba, torch and dask find one metric, on any number of cores."""
+"""Where the points are: numpy, numba, torch and dask find one metric."""
 
 import dask.array as da
 import numpy as np
@@ -80,26 +80,6 @@ def test_tensors_give_the_metric_of_arrays_for_every_model(setting, m):
     assert learner.kappa_ == pytest.approx(expected.kappa_, rel=1e-7)
 
 
-TENSORS = {
-    "float32": (lambda X: X.float(), np.float32),
-    "whole numbers": (lambda X: (5 * X).round().long(), np.float64),
-    "bfloat16": (lambda X: X.bfloat16(), np.float32),
-}
-
-
-@pytest.mark.parametrize("kind", TENSORS)
-def test_a_tensor_is_only_read_and_its_metric_is_that_of_its_numbers(kind):
-    convert, dtype = TENSORS[kind]
-    X, y = table(80)
-    points = convert(torch.as_tensor(X))
-    before = points.detach().clone()
-    learner = SERAPH(tol=1e-5).fit(points, y)
-    assert torch.equal(points.detach(), before)
-    expected = SERAPH(tol=1e-5).fit(before.double().numpy().astype(dtype), y)
-    assert learner.components_.dtype == dtype
-    assert_same_metric(learner, expected, close=1e-3 if dtype == np.float32 else 1e-9)
-
-
 def test_a_tensor_is_mapped_to_a_tensor_of_its_type():
     X, y = table(80)
     learner = SERAPH().fit(X, y)
@@ -110,26 +90,3 @@ def test_a_tensor_is_mapped_to_a_tensor_of_its_type():
         np.testing.assert_allclose(mapped, learner.transform(points.numpy()), rtol=1e-4, atol=1e-4)
     with pytest.raises(ValueError, match="features"):
         learner.transform(torch.zeros((3, 3)))
-
-
-@pytest.mark.parametrize(
-    ("n", "parameters"),
-    few([(300, {"gamma": 1.0, "tol": 0.1}), (2_000, {})], lambda case: case[0] == 2_000),
-)
-@pytest.mark.parametrize("compiled", few([True, False], bool))
-def test_threads_give_the_same_metric(n, parameters, compiled, monkeypatch):
-    monkeypatch.setattr(_blocks, "_THREADED_PAIRS", 0)
-    monkeypatch.setattr(_blocks, "_COMPILED_PAIRS", 0 if compiled else np.inf)
-    X, y = table(n)
-    one, *others = (SERAPH(n_jobs=n_jobs, **parameters).fit(X, y) for n_jobs in (None, 2, -1))
-    for learner in others:
-        assert_same_metric(learner, one, close=1e-6)
-
-
-def test_single_precision_is_nearly_double():
-    X, y = table(1_500)
-    double, single = (SERAPH(tol=1e-4).fit(X.astype(kind), y) for kind in ("f8", "f4"))
-    assert single.components_.dtype == np.float32
-    assert single.objective_ == pytest.approx(double.objective_, rel=1e-4)
-    A, B = double.get_mahalanobis_matrix(), single.get_mahalanobis_matrix()
-    np.testing.assert_allclose(B, A, atol=3e-3 * A.max())

@@ -1,14 +1,12 @@
-"""How SERAPH is used: pairs, pipelines, searches, warm starts, ranks."""
+"""How SERAPH is used: pairs, scores, warm starts, ranks."""
 
 import pickle
 
 import numpy as np
 import pytest
 import torch
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
-from seraph import SERAPH, Marks, MarksKFold
+from seraph import SERAPH, Marks
 from seraph.metrics import pair_auc
 
 
@@ -76,36 +74,3 @@ def test_warm_start_goes_on_from_the_last_metric(digits):
     assert warm.objective_ == pytest.approx(cold.objective_, rel=1e-6)
     warm.fit(X[:, :40], y_partial)  # another number of features: a new start
     assert warm.n_features_in_ == 40
-
-
-# Searches and pipelines
-
-
-LAMS = [0.3, 3.0, 30.0, 1e3]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["labels", "marks"])
-@pytest.mark.filterwarnings("ignore:.*rank 0")
-def test_a_search_chooses_lam_by_held_out_pairs(wine, kind):
-    """The recipe: GridSearchCV, MarksKFold and the learner's score, the AUC of held-out pairs."""
-    X, _, y = wine
-    known = y
-    if kind == "labels":
-        known = np.where(np.arange(len(y)) < 45, y, -1)
-    else:
-        rows = np.random.default_rng(0).permutation(80).reshape(-1, 2)
-        known = Marks(rows, y[rows[:, 0]] == y[rows[:, 1]], rows=X)
-    folds = MarksKFold(3)
-    search = GridSearchCV(SERAPH(), {"lam": LAMS}, cv=folds, error_score="raise").fit(X, known)
-    scores = search.cv_results_["mean_test_score"]
-    for lam, score in zip(LAMS, scores, strict=True):
-        assert np.mean(cross_val_score(SERAPH(lam=lam), X, known, cv=folds)) == score
-    assert scores[-1] == 0.5  # the zero metric cannot tell pairs apart
-    assert search.best_score_ == scores.max() > 0.7
-    best = search.best_estimator_
-    assert best.lam_ == LAMS[int(np.argmax(scores))]
-    expected = clone(best).fit(X, known)
-    np.testing.assert_array_equal(best.components_, expected.components_)
-    truth = pair_auc(best.transform(X), y)
-    assert truth > pair_auc(SERAPH(lam=0.3).fit(X, known).transform(X), y) - 0.02

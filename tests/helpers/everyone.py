@@ -9,22 +9,8 @@ import pytest
 from sklearn.base import BaseEstimator, is_classifier
 
 import seraph
-from seraph import (
-    SERAPH,
-    ForestSpace,
-    MetricClassifier,
-    PairClassifier,
-    TablePreparer,
-    classic,
-)
-from seraph.classic import (
-    ITML,
-    LSML,
-    RFD,
-    SCML,
-    Covariance,
-    Euclidean,
-)
+from seraph import SERAPH, ForestSpace, MetricClassifier, PairClassifier, TablePreparer, classic
+from seraph.classic import ITML, LSML, RFD, SCML, Covariance, Euclidean
 from tests.helpers.quick import few
 
 ESTIMATORS = [

@@ -119,36 +119,16 @@ def routing(request):
 
 GRID = {"lam": [1.0, 2.0]}
 STRICT = {"cv": KFold(3, shuffle=True, random_state=0), "error_score": "raise"}
-FUNCTIONS = {
-    "cross_validate": lambda est, X, y, **p: cross_validate(
-        est, X, y, **STRICT, **p, return_train_score=True
-    ),
-    "cross_val_score": lambda est, X, y, **p: cross_val_score(est, X, y, **STRICT, **p),
-}
-SEARCHES = {
-    "GridSearchCV": lambda est: GridSearchCV(est, GRID, **STRICT),
-}
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("marks", [MARKS, NAMED], ids=["numbers", "names"])
-def test_functions_cut_marks_in_the_place_of_y_or_as_a_parameter(name, marks, routing):
-    FUNCTIONS[name](Spy(), X, marks)
-    assert_each_got_its_own()
-    Spy.seen.clear()
-    FUNCTIONS[name](Spy(), X, None, params={"marks": marks})
-    assert_each_got_its_own(ROUTED if routing else ["fit"])
-
-
-@pytest.mark.parametrize("name", SEARCHES)
-@pytest.mark.parametrize("marks", [MARKS, NAMED], ids=["numbers", "names"])
-def test_searches_cut_marks(name, marks, routing):
-    search = SEARCHES[name](Spy()).fit(X, marks)
+def test_searches_cut_marks_in_the_place_of_y_or_as_a_parameter(marks, routing):
+    search = GridSearchCV(Spy(), GRID, **STRICT).fit(X, marks)
     assert search.best_params_ == {"lam": 2.0}
     assert_each_got_its_own()
     assert sorted(Spy.seen[-1][1]) == list(range(N))  # the last fit is on all rows
     Spy.seen.clear()
-    SEARCHES[name](Spy()).fit(X, marks=marks)
+    GridSearchCV(Spy(), GRID, **STRICT).fit(X, marks=marks)
     assert_each_got_its_own(ROUTED if routing else ["fit"])
 
 

@@ -2,8 +2,10 @@
 
 import pickle
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -196,3 +198,35 @@ def test_scikit_learn_cuts_shuffles_and_resamples_marks_with_their_points():
     assert len(np.unique(rows)) < len(rows)
     assert content(drawn) == plain_cut(marks, rows.tolist())
     assert by_name()[rows].names is None  # a name that two rows have finds neither
+
+
+# Marks from groups, compared with lists of all pairs
+
+
+@FEW
+@given(
+    st.lists(st.integers(-1, 3), min_size=1, max_size=40),
+    st.sampled_from([0.0, 0.05, 1.0]),
+    st.sampled_from([0.5, 2.0]),
+    st.integers(1, 25),
+)
+def test_a_group_says_the_same_of_all_its_pairs_or_of_a_share_of_each_row(
+    groups, label, weight, partners
+):
+    n = len(groups)
+    marks = Marks.from_groups(groups, label, rows=n, weight=weight, partners=partners)
+    full = {
+        (i, j): (label, weight)
+        for i, j in combinations(range(n), 2)
+        if groups[i] == groups[j] != -1
+    }
+    assert content(marks)[0].items() <= full.items()
+    could = np.bincount(np.array(list(full), dtype=int).ravel(), minlength=n)
+    counts = np.bincount(marks.pairs.ravel(), minlength=n)
+    np.testing.assert_array_equal(counts, np.minimum(could, 2 * partners))
+
+
+def test_rows_by_name_keep_their_names():
+    table = pd.DataFrame({"x": range(4)}, index=["ann", "bob", "cyd", "dan"])
+    by_group = Marks.from_groups(pd.Series([7, 7, None, 7], dtype="Int64"), 1, rows=table)
+    assert by_group == Marks([["ann", "bob"], ["ann", "dan"], ["bob", "dan"]], [1] * 3, rows=table)

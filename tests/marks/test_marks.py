@@ -239,6 +239,20 @@ def test_what_cannot_be_meant_is_refused_in_words(case):
         Marks(**{"pairs": [["ann", "bob"]], "labels": [1], "rows": NAMES} | arguments)
 
 
+@pytest.mark.parametrize(
+    ("label", "more", "message"),
+    [
+        (2, {}, "label must be"),
+        (-0.5, {}, "labels must be"),
+        (1, {"partners": 0}, "partners must be"),
+        (1, {"weight": -1}, "weights must be"),
+    ],
+)
+def test_what_cannot_be_meant_of_groups_is_refused_in_words(label, more, message):
+    with pytest.raises(ValueError, match=message):
+        Marks.from_groups([0, 0], label, rows=2, **more)
+
+
 # Tables
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from distributed import Client, LocalCluster
 
 from seraph import SERAPH, Marks, MeanMetric, _mean, _seraph
 from seraph._points import read_points
@@ -193,16 +192,3 @@ def test_labels_may_be_in_chunks(data, kind, sampled):
     X, y, _ = data
     learner = SERAPH(**sampled).fit(da.from_array(X, chunks=(60, 6)), LABELS[kind](y))
     np.testing.assert_allclose(learner.components_, SERAPH(**sampled).fit(X, y).components_)
-
-
-@pytest.mark.slow
-def test_a_cluster_gives_the_metric_of_the_array(data, sampled):
-    X, y, marks = data
-    expected = SERAPH(**sampled).fit(X, y, marks=marks)
-    quiet = {"dashboard_address": None, "n_workers": 2, "threads_per_worker": 1}
-    with LocalCluster(**quiet) as cluster, Client(cluster):
-        points = da.from_array(X, chunks=(33, 6)).persist()
-        learner = SERAPH(**sampled).fit(points, y, marks=marks)
-        mapped = learner.transform(points)
-        np.testing.assert_allclose(learner.components_, expected.components_, atol=1e-9)
-        np.testing.assert_allclose(mapped.compute(), expected.transform(X), atol=1e-9)

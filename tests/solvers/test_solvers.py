@@ -7,7 +7,6 @@ from scipy.optimize import minimize
 from seraph import SERAPH, Marks
 from seraph._solvers import (
     compress,
-    em,
     low_rank,
     optimality_gap,
     project_psd,
@@ -163,21 +162,6 @@ def test_few_iterations_are_not_exceeded_and_count_as_unconverged(wine, name):
     for step, P in seen:
         assert step.objective == pytest.approx(F.value_and_gradient(P)[0], rel=1e-12)
         assert step.rank == len(P)
-
-
-def test_em_comes_to_rest_at_a_fixed_point(small):
-    F, frame = pose(small, mu=0.05)
-
-    def solve(m_step, P):
-        return run("low-rank", m_step, P, tol=1e-6)
-
-    result = em(F.m_step, solve, first(frame), max_iter=200, tol=1e-6)
-    assert result.converged
-    again = solve(F.m_step(result.P), result.P)
-    A, B = result.P.T @ result.P, again.P.T @ again.P
-    assert np.linalg.norm(A - B) <= 1e-5 * np.linalg.norm(A)
-    short = em(F.m_step, solve, first(frame), max_iter=1, tol=1e-6)
-    assert not short.converged
 
 
 def test_projection_is_the_nearest_positive_semi_definite_matrix(rng):

@@ -45,19 +45,6 @@ def test_a_solver_that_is_added_to_the_table_is_run_by_seraph(wine, toy, setting
     np.testing.assert_allclose(learner.transform(X).var(), expected.transform(X).var(), rtol=1e-2)
 
 
-def test_what_an_entry_cannot_do_is_refused_by_its_name(wine, toy):
-    X, y, _ = wine
-    with pytest.raises(
-        ValueError, match=r"n_components=2 caps the rank, which solver='toy' cannot"
-    ):
-        SERAPH(solver=toy, n_components=2).fit(X, y)
-    SOLVERS[toy] = replace(SOLVERS[toy], by_steps=True)
-    with pytest.raises(
-        ValueError, match=r"full model \(6\), whose kappa solver='toy' cannot find"
-    ):
-        SERAPH(solver=toy, gamma=1.0).fit(X, y)
-
-
 def test_an_entry_can_run_inside_em_and_start_where_it_likes(wine, toy):
     X, y, _ = wine
     starts = []

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 
 from .._marks import PairLabels
@@ -30,8 +31,6 @@ _NOISE = 0.08
 # with a smaller unit, `tol` would be below the rounding errors of the gap.
 _LEAST_SCALE = 0.01
 
-Auto = Literal["auto"]
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -52,26 +51,22 @@ class Problem:
         cls,
         points: PointSet,
         labels: PairLabels,
+        learner: Any,
         *,
         frame: Frame,
-        mu: float | Auto = "auto",
-        lam: float | Auto = "auto",
-        eta: float = 1.0,
-        manifold: float = 0.0,
         graph: Any = None,
-        unlabeled_pairs: int | Literal["auto", "all"] = "auto",
-        n_jobs: int = 1,
-        seed: Any = 0,
     ) -> Problem:
-        """Choose the pairs to sum, and weigh them; see `SERAPH` for the parameters."""
-        rng = check_random_state(seed)
+        """Choose the pairs to sum, and weigh them, by the parameters of a `SERAPH`."""
+        mu, lam, manifold = learner.mu, learner.lam, float(learner.manifold)
+        rng = check_random_state(learner.random_state)
         weight = 0.0
         if labels.n_unlabeled:  # "auto" gives them the total weight of the labeled pairs
             weight = float(labels.labeled_weight / labels.n_unlabeled if mu == "auto" else mu)
-        source = _Source(points, labels, frame, float(eta), n_jobs)
+        n_jobs = effective_n_jobs(learner.n_jobs)
+        source = _Source(points, labels, frame, float(learner.eta), n_jobs)
         terms: list[Term] = []
         if weight > 0.0:
-            terms.append(source.unlabeled_pairs(weight, unlabeled_pairs, rng))
+            terms.append(source.unlabeled_pairs(weight, learner.unlabeled_pairs, rng))
         terms += source.labeled_pairs(weight, rng)
         if len(labels.triplets):
             rows, numbers = np.unique(labels.triplets, return_inverse=True)
@@ -80,7 +75,7 @@ class Problem:
         like = source.take(np.arange(1))
         if manifold > 0.0:
             everything = to_memory(frame.apply(points.take(slice(None))))
-            R = Roughness.matrix(everything, graph, float(manifold))
+            R = Roughness.matrix(everything, graph, manifold)
             terms.append(Roughness(to_solver(R, like)))
         noise = estimate_noise(labels) * 2.0 * float(frame.principal_axes[0][-1])
         of_trace = noise if lam == "auto" else float(lam) / frame.unit**2

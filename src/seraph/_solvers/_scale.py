@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,18 +61,15 @@ class _Trial(NamedTuple):
     slope: float
 
 
+@dataclass
 class _ScaleSearch:
     """The scales tried so far, by their logarithms."""
 
-    def __init__(
-        self,
-        model: Any,
-        solve: Solve,
-        start: Callable[[float], AnyArray],
-    ) -> None:
-        self.model, self.solve, self.start = model, solve, start
-        self.seen: dict[float, _Trial] = {}
-        self.steps: list[Step] = []
+    model: Any
+    solve: Solve
+    start: Callable[[float], AnyArray]
+    seen: dict[float, _Trial] = field(default_factory=dict)
+    steps: list[Step] = field(default_factory=list)
 
     def nearest(self, x: float) -> float:
         """Return the tried scale nearest to a given one."""
