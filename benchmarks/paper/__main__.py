@@ -37,13 +37,8 @@ def main(arguments=None):
         return fetch()
     if chosen.samplings < 2:
         parser.error(f"--samplings must be 2 or more; got {chosen.samplings}")
-    plan = Plan(
-        tasks=tuple(chosen.tasks),
-        methods=tuple(chosen.methods),
-        samplings=chosen.samplings,
-        seed=chosen.seed,
-        scaling=chosen.scaling,
-    )
+    what = tuple(chosen.tasks), tuple(chosen.methods), chosen.samplings
+    plan = Plan(*what, seed=chosen.seed, scaling=chosen.scaling)
     parts = PARTS if chosen.part == "all" else (chosen.part,)
     n_done = 0
 

@@ -1,7 +1,8 @@
 """Generate the two artificial sets of figures 1 and 2, where a few labels mislead.
 
 The paper shows the points but does not give their coordinates or number. Here the four labeled
-points are those nearest to fixed places, so that every seed shows the same effect.
+points are those nearest to fixed places, so that every seed shows the same effect. Both sets are
+returned as points, their classes, and these with -1 for all but the labeled points.
 """
 
 from __future__ import annotations
@@ -38,29 +39,6 @@ def make_posterior_sparsity(
     correct it: in the horizontal feature they are either near or far, while in height they take
     all distances, and a low entropy favors the former. This is figure 1 of Niu et al. (2012),
     for ``mu = 10 #(S u D) / #U``, ``lam = 0`` and ``eta = 1``.
-
-    Parameters
-    ----------
-    n_samples : int, default=200
-        Number of points, at least 20.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the points.
-
-    Returns
-    -------
-    X : ndarray of shape (n_samples, 2)
-        Points.
-    y : ndarray of shape (n_samples,)
-        Classes, 0 and 1.
-    y_partial : ndarray of shape (n_samples,)
-        Classes of the four labeled points, -1 elsewhere.
-
-    Examples
-    --------
-    >>> from benchmarks.paper._artificial import make_posterior_sparsity
-    >>> X, y, y_partial = make_posterior_sparsity(random_state=0)
-    >>> X.shape, int((y_partial >= 0).sum())
-    ((200, 2), 4)
     """
     random = check_random_state(random_state)
     column = np.arange(n_samples) % len(_COLUMNS)
@@ -85,7 +63,7 @@ def make_projection_sparsity(
     slanted line, and without a penalty the metric tilts with them. The penalty on the trace
     leaves only the one direction that separates the classes. This is figure 2 of Niu et al.
     (2012), for ``mu = 0``, ``lam = 300`` and ``eta = 1``; the features are large to match this
-    ``lam``. Parameters and results are those of `make_posterior_sparsity`.
+    ``lam``.
     """
     random = check_random_state(random_state)
     y = np.arange(n_samples) % 2

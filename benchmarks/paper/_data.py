@@ -81,14 +81,7 @@ class Task:
 
 
 def load_task(name: str) -> Task:
-    """Load one of `TASKS`.
-
-    Examples
-    --------
-    >>> task = load_task("mnist-1-7")
-    >>> task.X.shape, task.row.n_train, task.row.n_labels
-    ((4000, 196), 100, 4)
-    """
+    """Load one of `TASKS`."""
     row = ROWS[name]
     if row.source in _LOADERS:
         X, y = _LOADERS[row.source]()

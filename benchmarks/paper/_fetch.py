@@ -17,16 +17,8 @@ import scipy.io
 
 from ._data import DATA, check
 
-DIABETES = (
-    "pregnancies",
-    "glucose",
-    "blood_pressure",
-    "skin_thickness",
-    "insulin",
-    "body_mass_index",
-    "pedigree",
-    "age",
-)
+DIABETES = ["pregnancies", "glucose", "blood_pressure", "skin_thickness", "insulin"]
+DIABETES += ["body_mass_index", "pedigree", "age"]
 
 
 def fetch():

@@ -120,10 +120,7 @@ def draw_times(records: Iterable[Record]) -> Figure:
 
 
 def _symmetric_root(A: Array) -> Array:
-    """Compute the symmetric square root of a metric.
-
-    Of all maps with this metric, it is the one that does not rotate the points.
-    """
+    """Compute the symmetric root of a metric: the map that does not rotate the points."""
     values, vectors = np.linalg.eigh(A)
     return np.asarray((vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T)
 
@@ -133,15 +130,8 @@ def _draw_points(axes: Axes, Z: Array, y: Array, known: Array) -> None:
         rows = y == code
         (left, up), (left_known, up_known) = Z[rows & ~known].T, Z[rows & known].T
         axes.scatter(left, up, s=14, color=color, alpha=0.55, linewidths=0)
-        axes.scatter(
-            left_known,
-            up_known,
-            s=90,
-            marker="os"[code],
-            color=color,
-            edgecolors="black",
-            zorder=3,
-        )
+        edge = {"marker": "os"[code], "edgecolors": "black", "zorder": 3}
+        axes.scatter(left_known, up_known, s=90, color=color, **edge)
     axes.tick_params(labelsize=8)
 
 

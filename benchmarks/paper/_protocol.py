@@ -49,12 +49,6 @@ def scaled(X: Array, scaling: Scaling) -> Array:
     The paper does not say how it scaled the features. "zscore" divides z-scores by ``sqrt(m)``
     for m features, so that the mean squared distance between two points is 2; "unit" and
     "symmetric" map each feature to [0, 1] and [-1, 1]; "raw" changes nothing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> scaled(np.array([[1.0], [3.0], [2.0]]), "symmetric").ravel()
-    array([-1.,  1.,  0.])
     """
     if scaling == "raw":
         return X
@@ -71,13 +65,6 @@ def sample_task(task: Task, seed: int, number: int, scaling: Scaling = "zscore")
     these, and test on the next `n_test`. If the labels are all of one class, or all of
     different ones, there is no dissimilar or no similar pair, and we sample again. USPS and
     MNIST: take equal numbers of training points, labels and test points from each class.
-
-    Examples
-    --------
-    >>> from benchmarks.paper._data import load_task
-    >>> sampling = sample_task(load_task("iris"), seed=0, number=0)
-    >>> sampling.X.shape, int(sampling.labeled.sum()), sampling.X_test.shape
-    ((100, 4), 10, (38, 4))
     """
     _, y = np.unique(task.y, return_inverse=True)
     row = task.row
@@ -96,25 +83,12 @@ def sample_task(task: Task, seed: int, number: int, scaling: Scaling = "zscore")
     return Sampling(X[train], y[train], labeled, X[test], y[test])
 
 
-def place_in_class(order: Array, y: Array) -> Array:
-    """Return each point's place among the points of its class, when taken in this order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> place_in_class(np.array([2, 0, 1, 3]), np.array(["a", "b", "a", "a"]))
-    array([1, 0, 0, 2])
-    """
-    place = np.empty(len(order), dtype=int)
+def _by_class(order: Array, y: Array, row: Row) -> Array:
+    """Reorder the points so that labels, other training points and test points are balanced."""
+    place = np.empty(len(order), dtype=int)  # of a point among those of its class
     for label in np.unique(y):
         rows = order[y[order] == label]
         place[rows] = np.arange(len(rows))
-    return place
-
-
-def _by_class(order: Array, y: Array, row: Row) -> Array:
-    """Reorder the points so that labels, other training points and test points are balanced."""
-    place = place_in_class(order, y)
     counts = np.array([row.n_labels, row.n_train, row.n_train + row.n_test]) // row.n_classes
     group = np.searchsorted(counts, place[order], side="right")
     return order[np.argsort(group, kind="stable")]

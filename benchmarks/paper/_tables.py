@@ -90,10 +90,7 @@ def comparable(errors: Sequence[float], rivals: Sequence[Sequence[float]]) -> bo
 
 
 def significant(low: Sequence[float], high: Sequence[float]) -> bool:
-    """Return whether the mean of `low` is significantly below that of `high`.
-
-    The test is the unpaired t-test at 5%.
-    """
+    """Return whether the mean of `low` is below that of `high` by the unpaired t-test."""
     if np.mean(low) >= np.mean(high) or min(len(low), len(high)) < 2:
         return False
     if np.std(low) == 0.0 and np.std(high) == 0.0:
@@ -166,7 +163,7 @@ def grid(table: ErrorTable) -> list[list[str]]:
 
 
 def to_markdown(rows: list[list[str]]) -> str:
-    """Format rows of text as a Markdown table."""
+    """Format rows of text in Markdown."""
     return markdown(rows[0], rows[1:])
 
 

@@ -30,15 +30,7 @@ def interpreter(folder):
 
 
 class Worker:
-    """A process that fits learners one after another, with one thread.
-
-    Parameters
-    ----------
-    python : Path
-        Interpreter with both libraries.
-    cap : float
-        Seconds of CPU time after which a fit is ended.
-    """
+    """A process with one thread that fits learners one after another, each `cap` CPU seconds."""
 
     def __init__(self, python, cap):
         self.python, self.cap = python, cap

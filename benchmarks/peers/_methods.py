@@ -6,22 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Method:
-    """A method: its name in seraph and in metric-learn, and by how much ours should be faster.
-
-    Parameters
-    ----------
-    ours, theirs : str
-        Names of the classes.
-    faster : float
-        The aim: seconds of metric-learn over ours, at least.
-    seeded : bool
-        Whether theirs samples something, and takes a seed.
-    """
+    """A method: its names in seraph and in metric-learn, and what to expect of it."""
 
     ours: str
     theirs: str
-    faster: float
-    seeded: bool = False
+    faster: float  # the aim: seconds of metric-learn over ours, at least
+    seeded: bool = False  # whether theirs samples something, and takes a seed
 
 
 METHODS = {
