@@ -13,12 +13,6 @@ def cloud(n=30, m=4):
     return rng.normal(size=(n, m)) @ rng.normal(size=(m, m)) + 5.0
 
 
-def test_metric_is_the_inverse_covariance():
-    X = cloud()
-    A = Covariance().fit(X).get_mahalanobis_matrix()
-    assert_allclose(A, np.linalg.inv(np.cov(X.T)))
-
-
 @pytest.mark.parametrize("shape", [(30, 4), (6, 20)], ids=["a copied feature", "few rows"])
 def test_directions_without_variance_are_left_out(shape):
     X = cloud(*shape)

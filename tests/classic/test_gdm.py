@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.optimize import check_grad, minimize
+from scipy.optimize import approx_fprime, minimize
 
 from seraph import Marks, classic
 from seraph._marks import PairLabels
@@ -22,16 +22,6 @@ def differences(X, y):
     """Differences of the similar pairs and of the dissimilar ones."""
     i, j = np.triu_indices(len(X), 1)
     return (X[i] - X[j])[y[i] == y[j]], (X[i] - X[j])[y[i] != y[j]]
-
-
-def objective(A, X, y):
-    _, apart = differences(X, y)
-    return sum(np.sqrt(max(0.0, v @ A @ v)) for v in apart)
-
-
-def constraint(A, X, y):
-    alike, _ = differences(X, y)
-    return sum(v @ A @ v for v in alike)
 
 
 def sampled_pairs(sums):
@@ -130,21 +120,13 @@ class TestObjective:
         C = _unit_constraint(X, sums, 0.0, 0.0, False)
         return _DissimilarDistances(X @ C, sums)
 
-    def test_gradient_by_factor_against_finite_differences(self, problem, rng):
-        P = rng.normal(size=8)
-        error = check_grad(
-            lambda p: problem.value_and_factor_gradient(p.reshape(2, 4))[0],
-            lambda p: problem.value_and_factor_gradient(p.reshape(2, 4))[1].ravel(),
-            P,
-        )
-        assert error < 1e-5 * np.linalg.norm(problem.value_and_factor_gradient(P.reshape(2, 4))[1])
-
-    def test_gradient_by_weights_against_finite_differences(self, problem, rng):
-        weights = rng.uniform(0.5, 1.0, size=4)
-        error = check_grad(
-            lambda w: problem.by_weights(w)[0], lambda w: problem.by_weights(w)[1], weights
-        )
-        assert error < 1e-5 * np.linalg.norm(problem.by_weights(weights)[1])
+    @pytest.mark.parametrize("name", ["value_and_factor_gradient", "by_weights"])
+    def test_gradient_against_finite_differences(self, problem, rng, name):
+        shape = (2, 4) if name == "value_and_factor_gradient" else (4,)
+        at, function = rng.uniform(0.5, 1.0, size=shape), getattr(problem, name)
+        gradient = function(at)[1].ravel()
+        numeric = approx_fprime(at.ravel(), lambda x: function(x.reshape(shape))[0], 1e-7)
+        np.testing.assert_allclose(gradient, numeric, atol=1e-4 * np.linalg.norm(gradient))
 
     def test_gradients_by_metric_and_by_factor_agree(self, problem, rng):
         P = rng.normal(size=(3, 4))
@@ -155,15 +137,6 @@ class TestObjective:
 
 @pytest.mark.parametrize("diagonal", [False, True])
 class TestOptimality:
-    def test_the_constraint_holds_with_the_ridge_where_it_is_needed(self, diagonal):
-        X, y = blobs(8, 12)
-        X[:, 0] = y  # no similar pair differs in it
-        A = GDM(diagonal=diagonal, ridge=0.01).fit(X, y).get_mahalanobis_matrix()
-        alike, apart = differences(X, y)
-        mean_scatter = (alike.T @ alike + apart.T @ apart) / (len(alike) + len(apart))
-        ridge = 0.01 * len(alike) * np.vdot(A, mean_scatter)
-        assert constraint(A, X, y) + ridge == pytest.approx(1.0, rel=1e-9)
-
     def test_agrees_with_a_generic_solver(self, diagonal):
         X, y = blobs(15, 3)
         alike, apart = differences(X, y)

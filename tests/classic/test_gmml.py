@@ -7,7 +7,6 @@ from scipy.linalg import sqrtm
 
 from seraph import Marks
 from seraph.classic import GMML
-from seraph.classic._gmml import geodesic
 from tests.helpers.blobs import blobs, every_pair, literal_scatters
 
 
@@ -30,15 +29,6 @@ def test_metric_is_the_literal_one(t, ridge):
     assert_allclose(learner.get_mahalanobis_matrix(), expected, atol=1e-9 * abs(expected).max())
 
 
-def test_geodesic_runs_from_the_inverse_to_the_other_end():
-    X, y = blobs()
-    S, D = literal_scatters(X, *every_pair(y), 0.0)
-    assert_allclose(geodesic(S, D, 0.0), np.linalg.inv(S))
-    assert_allclose(geodesic(S, D, 1.0), D)
-    back = geodesic(np.linalg.inv(D), np.linalg.inv(S), 0.3)
-    assert_allclose(geodesic(S, D, 0.7), back)
-
-
 def test_similar_pairs_alone_are_set_against_all_pairs_of_points():
     X, _ = blobs()
     rows = np.array([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]])
@@ -47,10 +37,3 @@ def test_similar_pairs_alone_are_set_against_all_pairs_of_points():
     S, _ = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
     _, D = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
     assert_allclose(learner.get_mahalanobis_matrix(), literal_metric(S, D, 0.5), atol=1e-9)
-
-
-def test_metric_solves_the_riccati_equation():
-    X, y = blobs()
-    A = GMML().fit(X, y).get_mahalanobis_matrix()
-    S, D = literal_scatters(X, *every_pair(y), 1.0)
-    assert_allclose(A @ S @ A, D, atol=1e-9)

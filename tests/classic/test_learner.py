@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from seraph import Marks, classic
-from seraph.classic import GDM, GMML, ITML, LFDA, LMNN, LSML, MLKR, NCA, RCA, SCML, SDML
+from seraph.classic import GDM, GMML, ITML, LFDA, LMNN, LSML, MLKR, NCA, RCA, RFD, SCML, SDML
 from seraph.classic._learner import ClassicLearner, ClassLabelLearner
 from tests.helpers.blobs import blobs
 from tests.helpers.quick import few
@@ -243,6 +243,9 @@ REFUSED = [
     (MLKR(), B, {"y": np.ones(40)}, "got 40, with 1 different"),
     (MLKR(), B, {"y": np.where(TARGETS < 9, "a", "b")}, r"1d array of numbers.*For classes"),
     (MLKR(), B, {"y": np.where(TARGETS < 9, np.inf, TARGETS)}, "y contains infinity"),
+    (RFD(), B, {"y": [0] * 40}, "needs similar pairs and dissimilar"),
+    (RFD(), B, {"marks": DISSIMILAR}, "got 0 similar and 1 dissimilar"),
+    (RFD(), B, {"marks": Marks(triplets=[[0, 1, 2]], rows=40)}, "does not learn from triplets"),
     (MLKR(init=np.eye(2, 3)), B, {"y": TARGETS}, r"here \(2, 4\).*got \(2, 3\)"),
 ]
 

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.optimize import approx_fprime, minimize
+from scipy.optimize import minimize
 
 from seraph import Marks
 from seraph._marks import PairLabels
 from seraph.classic import LSML
 from seraph.classic._comparisons import pairs_by_number
-from seraph.classic._lsml import ComparisonObjective
 from tests.helpers.blobs import blobs
 
 
@@ -77,19 +76,6 @@ def test_objective_is_the_literal_one(prior, gamma):
     expected = literal_objective(learner.get_mahalanobis_matrix(), X, rows, gamma, A0)
     assert_allclose(learner.objective_, expected, rtol=1e-6)
     assert learner.optimality_gap_ <= 1e-5
-
-
-def test_gradient_by_finite_differences():
-    X, y = blobs(m=3)
-    rows = quadruplets_of(X, y)
-    near, far = X[rows[:, 0]] - X[rows[:, 1]], X[rows[:, 2]] - X[rows[:, 3]]
-    number = np.arange(len(rows))
-    objective = ComparisonObjective(np.vstack([near, far]), number, len(rows) + number, 5.0)
-    L = np.eye(3) + 0.1 * np.random.default_rng(0).normal(size=(3, 3))
-    numeric = approx_fprime(
-        L.ravel(), lambda v: objective.value_and_half(v.reshape(3, 3))[0], 1e-7
-    )
-    assert_allclose(2.0 * objective.value_and_half(L)[1].ravel(), numeric, atol=1e-4)
 
 
 def test_a_second_solver_finds_no_lower_objective():

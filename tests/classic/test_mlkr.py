@@ -45,10 +45,3 @@ def test_rows_without_a_target_have_no_influence_on_a_full_map():
     learner = MLKR(tol=1e-9)  # so that where it ends does not depend on rounding errors
     everywhere = learner.fit(X, y).objective_
     assert_allclose(everywhere, learner.fit(X[:30], y[:30]).objective_, rtol=1e-4)
-
-
-def test_the_optimum_is_stationary():
-    X, y = problem()
-    learner = MLKR(tol=1e-12).fit(X, y)
-    error = _SquaredErrors(X, y)
-    assert np.abs(error(learner.components_)[1]).max() < 1e-2

@@ -120,19 +120,6 @@ def test_a_damaged_forest_is_refused_before_it_is_followed(wrong):
         similar_shares(forest, X, np.array([[0, 1]]))
 
 
-@pytest.mark.parametrize(
-    ("y", "marks", "message"),
-    [
-        ([0] * 40, None, "similar pairs and dissimilar"),
-        (None, Marks([[0, 1]], [-1], rows=40), "0 similar and 1 dissimilar"),
-        (None, Marks(triplets=[[0, 1, 2]], rows=40), "does not learn from triplets"),
-    ],
-)
-def test_what_it_cannot_learn_from_is_refused(y, marks, message):
-    with pytest.raises(ValueError, match=message):
-        RFD().fit(region(40)[0], y, marks=marks)
-
-
 def test_it_has_no_matrix_and_a_mean_says_so():
     X, y = region(40)
     with pytest.raises(ValueError, match="a RFD, has no matrix"):

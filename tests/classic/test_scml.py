@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import approx_fprime, linprog
+from scipy.optimize import linprog
 
 from seraph._marks import PairLabels
 from seraph.classic import SCML
@@ -61,16 +61,6 @@ def test_the_optimum_is_that_of_the_linear_program(beta):
     assert gap <= 1e-3
     assert reference.fun - 1e-9 <= value <= reference.fun + gap + 1e-9
     assert (weights >= 0.0).all()
-
-
-@pytest.mark.parametrize("width", [1.0, 0.01])
-def test_gradient_by_finite_differences(width):
-    objective = Hinges(hinges(), 0.1)
-    w = np.random.default_rng(1).uniform(size=12)
-    numeric = approx_fprime(w, lambda v: objective.at(v, width).smoothed, 1e-8)
-    at = objective.at(w, width)
-    assert_allclose(at.gradient, numeric, atol=1e-5)
-    assert abs(at.smoothed - at.exact) <= width / 8
 
 
 def test_objective_is_the_literal_one():

@@ -28,16 +28,6 @@ def test_sampled_pairs_are_distinct_and_of_the_right_kind():
     assert_array_equal(a, again[0])
 
 
-def test_every_pair_is_as_likely_as_any_other():
-    counts = {}
-    rng = np.random.RandomState(0)
-    for _ in range(600):
-        a, b, *_ = Constraints([0, 0, 0, 1]).positive_negative_pairs(1, random_state=rng)
-        counts[a[0], b[0]] = counts.get((a[0], b[0]), 0) + 1
-    assert len(counts) == 6
-    assert min(counts.values()) > 60  # 100 expected
-
-
 def test_too_few_pairs_give_all_of_them_and_a_warning():
     with pytest.warns(UserWarning, match="allow only") as caught:
         a, b, c, _ = Constraints([0, 0, 1]).positive_negative_pairs(10)

@@ -179,13 +179,6 @@ def test_queries_find_their_neighbors_in_a_reference(seed):
     assert recall_at_k(Z, y, 3, **other) == pytest.approx(plain_recall(Z, y, 3, **other))
 
 
-def test_a_tie_counts_as_an_error():
-    Z, y = np.zeros((6, 1)), [0, 0, 0, 1, 1, 1]
-    assert precision_at_1(Z, y) == 0.0
-    assert recall_at_k(Z, y, 4) == 1.0
-    assert map_at_r(Z, y) == 0.0
-
-
 def test_classes_may_be_text_and_lonely_points_are_no_queries():
     Z = [[0.0], [1.0], [5.0], [1.1]]
     assert precision_at_1(Z, ["a", "a", "b", None]) == 1.0

@@ -39,11 +39,9 @@ class GDM(ClassicLearner):
     .. math:: \max_{A \succeq 0} \sum_{D} \|x_i - x_j\|_A
               \quad\text{s.t.}\quad \sum_{S} \|x_i - x_j\|_A^2 \le 1.
 
-    The problem is concave. It is solved to a certified gap, not by the alternating projections
-    of the paper: in coordinates where the constraint is ``tr A <= 1``, on a narrow factor of the
-    metric, by power iterations if `tol` is not small, and by L-BFGS. The solution has a very low
-    rank, so `ridge` spreads it over more directions.
-    Points that are in no labeled pair are not used.
+    The problem is concave, and solved to a certified gap: on a narrow factor of the metric, by
+    power iterations if `tol` is not small, and by L-BFGS. The solution has a very low rank, so
+    `ridge` spreads it over more directions. Points that are in no labeled pair are not used.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -113,9 +114,8 @@ class ITML(ClassicLearner):
     :math:`D(A, \tilde A)`, with
     :math:`\tilde A^{-1} = A_0^{-1} + \gamma \sum_k \lambda_k v_k v_k'`.
 
-    No metric can separate a dissimilar pair of coinciding points, so it is left out. Where the
-    points of a dissimilar pair are closer than a ten-thousandth of the bound's distance, the
-    tangent of its cost there replaces the cost.
+    No metric can separate a dissimilar pair of coinciding points, so it is left out. Where they
+    are closer than a ten-thousandth of the bound's distance, the tangent replaces the cost.
 
     References
     ----------
@@ -162,9 +162,10 @@ class ITML(ClassicLearner):
         used, basis = project_to_span(moved[sums.rows] / unit)
         slack_bounds = bounds[0] / unit**2, bounds[1] / unit**2
         R, n_iter = np.eye(used.shape[1]), 0
-        for weight in _gammas_up_to(gamma):
-            objective = _SlackObjective(used, sums, slack_bounds, weight)
-            tol = self.tol if weight == gamma else max(self.tol, _INTERMEDIATE_TOL)
+        steps = max(0, math.ceil(math.log10(max(gamma, 1.0) / _LARGEST_DIRECT_GAMMA)))
+        for step in range(steps, -1, -1):
+            objective = _SlackObjective(used, sums, slack_bounds, gamma / 10.0**step)
+            tol = max(self.tol, _INTERMEDIATE_TOL) if step else self.tol
             L, value, gap, n_steps = minimize_factor(
                 objective.value_and_half, objective.root.T @ R, self.max_iter - n_iter, tol
             )
@@ -222,11 +223,10 @@ class SlackCost(PairFunction):
 
 
 class _SlackObjective:
-    """The objective as a function of a square factor of the metric.
+    """The objective as a function of a square factor L of the metric ``A = C L L' C'``.
 
-    The metric is ``A = C L L' C'`` in coordinates where the prior is the identity. C is an
-    inverse root of ``1 + gamma M / u``, with M the scatter of the similar pairs: it makes the
-    objective about equally curved in all features, however they are scaled.
+    In coordinates where the prior is the identity, C is an inverse root of ``1 + gamma M / u``,
+    with M the scatter of the similar pairs: the objective is about equally curved in all features.
     """
 
     def __init__(
@@ -256,13 +256,6 @@ def _automatic_gamma(labels: PairLabels) -> float:
     n_classes = int(labels.codes.max(initial=-1)) + 1
     most = _PAIRS_PER_CLASSES * n_classes**2 + len(labels.pairs)
     return min(1.0, most / labels.n_labeled)
-
-
-def _gammas_up_to(gamma: float) -> list[float]:
-    """List the weights to solve for in turn, each from the solution of the one before."""
-    if gamma <= _LARGEST_DIRECT_GAMMA:
-        return [gamma]
-    return [*_gammas_up_to(gamma / 10.0), gamma]
 
 
 def _percentiles(X: Array) -> tuple[float, float]:

@@ -38,10 +38,9 @@ class LMNN(ClassLabelLearner):
     .. math:: (1 - \mu) \sum_{j \to i} d^2_{ij} + \mu \sum_{j \to i} \sum_{l: y_l \neq y_i}
               [1 + d^2_{ij} - d^2_{il}]_+
 
-    over the targets :math:`j` of each :math:`i`. It learns from class labels alone;
-    unlabeled rows have no influence. The metric absorbs the units of X, so the margin needs no
-    scaling: a common factor on X does not change the learned distances. The scales of the
-    features relative to each other do matter, through the targets.
+    over the targets :math:`j` of each :math:`i`. It learns from class labels alone; unlabeled
+    rows have no influence. A common factor on X does not change the learned distances, but the
+    scales of the features relative to each other matter, through the targets.
 
     Parameters
     ----------

@@ -39,8 +39,7 @@ class LRML(ClassicLearner):
     each divided by its trace. Where :math:`K` is positive definite, the minimum is
     :math:`\det(K)^{1/m} K^{-1}`. Otherwise there is none: small eigenvalues are lifted first.
 
-    There is no iteration: a fit takes the neighbors and two eigendecompositions. Above 1,000 rows,
-    only 1,000 of them, the labeled ones first, are joined to their neighbors among all rows.
+    Above 1,000 rows, only 1,000 of them, the labeled ones first, are joined to their neighbors.
 
     Parameters
     ----------
@@ -63,11 +62,8 @@ class LRML(ClassicLearner):
 
     Notes
     -----
-    At the minimum :math:`K = \nu M^{-1}`, with the multiplier :math:`\nu = \det(K)^{1/m}`. In
-    directions in which the points do not vary, the metric is the Euclidean one. Pairs of one kind
-    are enough; the other has no say then.
-
-    The paper weights sums over pairs; here the weights are in units of the traces.
+    In directions in which the points do not vary, the metric is the Euclidean one. Pairs of one
+    kind are enough. The paper weighs sums over pairs; here weights are in units of the traces.
 
     References
     ----------

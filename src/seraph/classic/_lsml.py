@@ -30,8 +30,7 @@ class LSML(ComparisonLearner):
               \max(0,\, d_A(a_k, b_k) - d_A(c_k, d_k))^2,
 
     where :math:`D(A, A_0) = \mathrm{tr}(A A_0^{-1}) - \ln\det(A A_0^{-1}) - m` is the LogDet
-    divergence from a prior. The problem is convex. It is solved by L-BFGS on a square factor of
-    A, whose only stationary points are minima, to a certified gap.
+    divergence from a prior. The problem is convex, and solved to a certified gap as in `ITML`.
 
     Parameters
     ----------

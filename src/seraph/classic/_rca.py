@@ -22,13 +22,10 @@ class RCA(ClassicLearner):
     r"""Relevant component analysis (Shental et al., 2002; Bar-Hillel et al., 2003).
 
     A chunk is a group of points that belong together. The metric is the inverse of the mean
-    scatter within the chunks,
+    scatter within the chunks of N points,
 
     .. math:: A = C^{-1}, \qquad
-              C = \frac{1}{N} \sum_{c} \sum_{x \in c} (x - \bar x_c)(x - \bar x_c)',
-
-    for N points in chunks: it gives little weight to the directions in which points that belong
-    together differ.
+              C = \frac{1}{N} \sum_{c} \sum_{x \in c} (x - \bar x_c)(x - \bar x_c)'.
 
     Parameters
     ----------

@@ -44,9 +44,8 @@ class SCML(ComparisonLearner):
     .. math:: \min_{w \ge 0}\; \frac{1}{T} \sum_{(a, b, c)}
               \left[1 + d_A^2(a, b) - d_A^2(a, c)\right]_+ + \beta \sum_k w_k.
 
-    The second sum makes most weights zero. The problem is convex, and solved by L-BFGS, not by
-    stochastic steps. By default it stops early; `optimality_gap_` bounds how far it is
-    from the minimum.
+    The second sum makes most weights zero. The problem is convex, and solved by L-BFGS; by
+    default it stops early.
 
     Parameters
     ----------
@@ -272,11 +271,11 @@ def local_directions(
 
 
 class _At(NamedTuple):
-    """The objective at some weights, and a bound on how much lower it can be."""
+    """The objective at some weights: exact and smoothed, the latter's gradient, and a bound."""
 
     exact: float
-    smoothed: float  # with `smoothed_hinge`
-    gradient: Array  # of `smoothed`
+    smoothed: float
+    gradient: Array
     gap: float  # the objective minus the value of the nearest feasible multipliers
 
 

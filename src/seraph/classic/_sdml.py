@@ -29,10 +29,9 @@ class SDML(ClassicLearner):
     .. math:: \min_{A \succ 0}\; \mathrm{tr}(A K) - \ln\det A + \alpha \sum_{i \neq j} |A_{ij}|,
               \qquad K = A_0^{-1} + \eta\,(S - D).
 
-    :math:`\mathrm{tr}(A A_0^{-1}) - \ln\det A` is the LogDet divergence from the prior; the
-    traces with S and D make similar pairs close and move dissimilar ones apart; and the last sum
-    makes entries of A zero: pairs of features that do not interact. This is the problem of the
-    graphical lasso, and scikit-learn solves it.
+    :math:`\mathrm{tr}(A A_0^{-1}) - \ln\det A` is the LogDet divergence from the prior, and the
+    last sum makes entries of A zero: pairs of features that do not interact. This is the problem
+    of the graphical lasso, and scikit-learn solves it.
 
     Parameters
     ----------
