@@ -75,7 +75,7 @@ MADE_FOR_APPLICATIONS = (
     "seraph._utils",
     "seraph.tables",
     "seraph.persist._archive",
-    "seraph.persist._graphs",
+    "seraph.persist._heads",
     "seraph.persist._write",
 )
 # The shop window: it names what users import, and loads it when it is first used.

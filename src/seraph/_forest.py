@@ -28,8 +28,8 @@ from ._utils._typing import Array
 # Numbers and arrays by name: see `_as_arrays`.
 Forest = dict[str, Any]
 
-# Rows that are sent down the trees at a time: their features fit the cache of a core.
-_AT_ONCE = 10_000
+# Rows that are sent down a tree at a time.
+_AT_ONCE = 40_000
 # Pairs of a point and a landmark that are listed at a time.
 _MOST_LISTED = 1_000_000
 # Thresholds lie half-way between two rows. If values are rounded, or imputed by a median, a third
@@ -152,12 +152,13 @@ def similar_shares(forest: Forest, points: Array, pairs: Array) -> Array:
     """
     Z = _normalize(forest, points)
     trees = _trees(forest, 2 * Z.shape[1])
+    similar = np.split(forest["shares"][:, 1], np.cumsum(forest["sizes"])[:-1])
 
     def measure(rows: slice) -> Array:
         F = _pair_columns(Z[pairs[rows, 0]], Z[pairs[rows, 1]])
         total = np.zeros(len(F))
-        for tree in trees:
-            total += tree.predict(F)[:, 1]
+        for tree, shares in zip(trees, similar, strict=True):
+            total += shares[tree.apply(F)]
         return total / len(trees)
 
     chunks = list(gen_batches(len(pairs), _AT_ONCE))

@@ -28,6 +28,7 @@ from sklearn.preprocessing import (
 
 from seraph import (
     SERAPH,
+    ForestSpace,
     Marks,
     MeanMetric,
     MetricClassifier,
@@ -144,6 +145,24 @@ def test_the_graph_of_a_pair_classifier_takes_rows_and_pairs_of_them(by, dtype, 
     np.testing.assert_allclose(Z, model.estimator_.transform(X), atol=1e-4)
 
 
+@pytest.mark.parametrize("by", ["marks", "classes"])
+def test_the_graph_of_a_space_of_a_forest_maps_as_it_does(by, wine):
+    X, y_partial, _ = wine
+    table = pd.DataFrame(np.round(X, 2), columns=list("abcdefghijklm"))
+    space = ForestSpace(make_pipeline(StandardScaler(), SERAPH()), n_landmarks=20)
+    marks = Marks(np.arange(80).reshape(-1, 2), wine[2][::2] == wine[2][1::2], rows=table)
+    space.fit(table, **({"y": y_partial} if by == "classes" else {"marks": marks}))
+    assert space.lengths_[1] > 0.1
+    Z = run_on_columns(to_onnx(space, table, dtype="float64"), table, np.float64)[0]
+    np.testing.assert_allclose(Z, space.transform(table), atol=1e-6)
+    outside = make_pipeline(StandardScaler(), space.set_params(estimator=SERAPH()))
+    outside.fit(X, y_partial, **({"forestspace__marks": marks} if by == "marks" else {}))
+    short = X.astype(np.float32)
+    (Z,) = run(to_onnx(outside, short), short)
+    assert Z.dtype == np.float32
+    np.testing.assert_allclose(Z, outside.transform(short.astype(float)), atol=1e-4)
+
+
 @pytest.mark.parametrize(
     "names",
     [
@@ -255,9 +274,6 @@ REFUSED = {
     "distance weights, which skl2onnx gets wrong": (
         make_pipeline(SERAPH(), KNeighborsClassifier(3, weights="distance")), "y",
         r"weights='distance'.*MetricClassifier",
-    ),
-    "a step that does nothing": (
-        MetricClassifier(make_pipeline("passthrough", SERAPH())), "some", "cannot convert",
     ),
     "rank 0": (SERAPH(lam=1e6), "some", "SERAPH has learned a metric of rank 0"),
     "a step of one's own": (make_pipeline(Doubled(), SERAPH()), "some", "Doubled"),

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from .._decide._classifier import MetricClassifier
-from .._decide._models import last_step
+from .._decide._pair_classifier import PairClassifier
 from .._utils._tiles import row_slices, spaced
 from .._utils._typing import Array
 from .._utils._validation import in_short, shown
@@ -21,8 +22,8 @@ from ._tables import column_names, text_columns, text_of, used_columns
 
 # Differences that rounding explains, relative to the largest number that the model returns.
 _TOLERANCES = {"float32": 1e-3, "float64": 1e-4}
-# Rows that are compared at once; rows that are compared with missing numbers, and their share.
-_ROWS, _HOLED, _HOLES = 10_000, 300, 0.2
+# Rows that are compared at a time; rows that are compared with missing numbers, and their share.
+_ROWS, _HOLED, _HOLES = 2_000, 300, 0.2
 _CAUSES = {
     "KNNImputer": "Neighbors at equal distances have no order, and a row without any number has "
     "none: use SimpleImputer.",
@@ -32,18 +33,24 @@ _CAUSES = {
 
 
 def check_agreement(
-    model: BaseEstimator, graph: Any, X: Any, raw: Mapping[str, Array], dtype: np.dtype[Any]
+    model: Any,
+    steps: Pipeline,
+    graph: Any,
+    X: Any,
+    raw: Mapping[str, Array],
+    dtype: np.dtype[Any],
 ) -> None:
     """Raise an error that names likely causes if `graph` and `model` give different results.
 
     Both get every row of `X`, and some of them once more with missing numbers if the model takes
-    those. `raw` has, by name, the cells of text columns as the graph gets them.
+    those. `steps` are the steps of the model, and `raw` has, by name, the cells of text columns as
+    the graph gets them.
     """
-    for table, cells in _tables_like(model, X, raw, dtype):
+    for table, cells in _tables_like(model, steps, X, raw, dtype):
         if not (difference := _difference(model, graph, table, cells, dtype)):
             continue
-        steps = {type(step).__name__ for step in model.get_params().values()}
-        likely = [f"{name}: {cause}" for name, cause in _CAUSES.items() if name in steps]
+        names = {type(step).__name__ for step in steps.get_params().values()}
+        likely = [f"{name}: {cause}" for name, cause in _CAUSES.items() if name in names]
         advice = " ".join(likely) or "Center and scale the features before you fit."
         if dtype.name == "float32":
             advice += ' Or try dtype="float64".'
@@ -54,18 +61,19 @@ def check_agreement(
 
 
 def _tables_like(
-    model: Any, X: Any, raw: Mapping[str, Array], dtype: np.dtype[Any]
+    model: Any, steps: Pipeline, X: Any, raw: Mapping[str, Array], dtype: np.dtype[Any]
 ) -> Iterator[tuple[Any, dict[str, Array]]]:
     """Yield `X` as the graph gets it, and some of its rows with missing numbers."""
-    if column_names(model):
-        table = _as_frame(model, X, dtype)
+    names = column_names(steps)
+    if names:
+        table = _as_frame(steps, X, dtype)
     else:
         X = X.toarray() if sparse.issparse(X) else X
         table = check_array(X, dtype=np.float64, ensure_all_finite=False, input_name="X")
         table = _rounded(table, dtype)
-    if table.shape[1] != model.n_features_in_:
+    if table.shape[1] != steps.n_features_in_:
         raise ValueError(
-            f"X has {table.shape[1]} columns, but the model was fitted on {model.n_features_in_}: "
+            f"X has {table.shape[1]} columns, but the model was fitted on {steps.n_features_in_}: "
             "pass the table that it was fitted on, to compare the graph with the model."
         )
     _ask(model, table[:1])  # the model itself reports an error in X
@@ -73,8 +81,8 @@ def _tables_like(
         yield table[rows], {name: cells[rows] for name, cells in raw.items()}
     rows = spaced(len(table), _HOLED)
     holes = np.random.default_rng(0).random(table[rows].shape) < _HOLES
-    if column_names(model):
-        holes &= ~np.isin(column_names(model), [*text_columns(model)])
+    if names:
+        holes &= ~np.isin(names, [*text_columns(steps)])
         holed = table[rows].mask(holes)
     else:
         holed = np.where(holes, np.nan, table[rows])
@@ -112,17 +120,27 @@ def _rounded(values: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _ask(model: Any, rows: Any) -> list[Array]:
-    """Return the results that the graph of a model should have."""
+    """Return the results that the graph of a model should have, of pairs of neighboring rows."""
     names = ["transform" if hasattr(model, "transform") else "predict"]
     if is_classifier(model):
         names = [name for name in ("predict", "predict_proba") if hasattr(model, name)]
-        if isinstance(last_step(model), MetricClassifier):
+        if isinstance(model, MetricClassifier):
             names.append("transform")
     with warnings.catch_warnings():
         # The model may know the names of its features, and warns of new categories.
         warnings.simplefilter("ignore")
-        answers = [getattr(model, name)(rows) for name in names]
+        if isinstance(model, PairClassifier):
+            pairs = _neighbors(rows)
+            pairs = rows.index.to_numpy()[pairs] if hasattr(rows, "index") else pairs
+            answers = [model.predict_proba(pairs, rows), model.estimator_.transform(rows)]
+        else:
+            answers = [getattr(model, name)(rows) for name in names]
     return [a.toarray() if sparse.issparse(a) else np.asarray(a) for a in answers]
+
+
+def _neighbors(rows: Any) -> Array:
+    """Return the numbers of each row and the next, or of the only one twice."""
+    return np.column_stack([np.arange(len(rows)), np.roll(np.arange(len(rows)), -1)])
 
 
 def _difference(
@@ -130,13 +148,14 @@ def _difference(
 ) -> str:
     """Say where a graph differs from its model; empty if it does not."""
     expected, inputs = _ask(model, rows), _inputs(rows, cells, dtype)
+    inputs["pairs"] = inputs.get("pairs", _neighbors(rows))
     try:
         session = _session(graph)
         outputs = session.run(None, {one.name: inputs[one.name] for one in session.get_inputs()})
     except Exception as error:  # of onnxruntime, which has several kinds
         return in_short(f"onnxruntime cannot run it, {error}".rstrip("."))
     # A classifier returns classes first; a clustering returns them before the map.
-    outputs = outputs[: len(expected)] if is_classifier(model) else outputs[-1:]
+    outputs = outputs[: len(expected)] if is_classifier(model) else outputs[-len(expected) :]
     for answer, returned in zip(expected, outputs, strict=True):
         output = np.asarray(returned).reshape(answer.shape)
         if answer.dtype.kind != "f":

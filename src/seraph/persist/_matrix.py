@@ -25,7 +25,7 @@ from .._utils._validation import as_numbers, check_number, shown
 from .._utils._version import __version__
 from ..tables._preparer import unfold as unfold_preparer
 from ._onnx import to_onnx
-from ._tables import check_export, flat_steps, read_columns
+from ._tables import check_export, flat_steps
 from ._write import write_whole
 
 KINDS = (".npy", ".safetensors", ".onnx")
@@ -89,7 +89,8 @@ def to_matrix(
     True
     """
     dtype = check_export(model, dtype)
-    X, model = read_columns(model, X)[0], unfold_preparer(model)[1]
+    preparer, model = unfold_preparer(model)
+    X = X if preparer is None or X is None else preparer._read(X)
     steps, unit_length = flat_steps(model), needs_unit_length(model)
     if unit_length and steps[0].norm != "l2":
         raise ValueError(

@@ -14,16 +14,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import OneHotEncoder
 
 from .. import classic
-from .._decide._classifier import MetricClassifier
-from .._decide._models import last_step
-from .._decide._pair_classifier import PairClassifier
 from .._learner import MahalanobisLearner
 from .._mean import MeanMetric
 from .._seraph import SERAPH
 from .._utils._optional import optional_module
-from . import _graphs, _pair_graphs, _tables
+from . import _graphs, _heads, _tables
 from ._agreement import check_agreement
-from ._tables import check_export, first_step
+from ._tables import check_export
 
 _CLASSIC = (getattr(classic, name) for name in classic.__all__)
 _LINEAR = (
@@ -54,14 +51,15 @@ def to_onnx(
     ``predict_proba`` do, and the "coordinates" of the rows.
 
     Before it is returned, the graph is run on every row of `X`, and on some of them with missing
-    numbers. It is refused if an answer differs from the model's; of pairs, the coordinates of
-    their rows are compared.
+    numbers. It is refused if an answer differs from the model's; of a `PairClassifier`, the
+    probabilities of pairs of neighboring rows are compared.
 
     Parameters
     ----------
     model : estimator
-        A fitted seraph learner, `MetricClassifier` or `PairClassifier`, or a pipeline
-        that contains one and whose other steps skl2onnx supports, such as scikit-learn's scalers.
+        A fitted seraph learner, `MetricClassifier`, `PairClassifier` or `ForestSpace`, or a
+        pipeline that ends in one (or has a learner before other steps) and whose other steps
+        skl2onnx supports, such as scikit-learn's scalers.
         A ``ColumnTransformer`` must be the first step, of this pipeline or of the classifier's.
         So must a `TablePreparer`; the graph takes numbers and dates as it reads them, as numbers,
         and the cells of categories as they are in `X`, with the spaces around them. It knows
@@ -105,41 +103,41 @@ def to_onnx(
     dtype = check_export(model, dtype)
     if not any(hasattr(model, name) for name in ("transform", "predict")):
         raise ValueError(f"A {type(model).__name__} maps no rows, so no ONNX graph exists for it.")
-    if isinstance(model, PairClassifier):
-        rows = model.estimator_
-        rows = _pair_graphs.Both.at_the_end(rows) if model.forest_ else rows
-        graph = to_onnx(rows, X, dtype=np.float64, target_opset=target_opset)
-        _pair_graphs.add_pairs(graph, model)
-        if dtype == np.float32:
-            _graphs.narrow(graph)
-        return graph
-    (X, raw), model = _tables.read_columns(model, X), _tables.unfold(model)
-    if not hasattr(model, "n_features_in_"):
+    preparer, steps, head = _tables.unfold(model)
+    raw: dict[str, Any] = {}
+    if preparer is not None:
+        given, X = X, preparer._read(X)
+        raw = _tables.raw_text(given, X)
+    if not hasattr(steps, "n_features_in_"):
         raise ValueError(
-            f"The first step, {first_step(model)!r}, takes neither numbers nor a table: it has no "
+            f"The first step, {steps[0]!r}, takes neither numbers nor a table: it has no "
             "graph. Export the steps after it, to_onnx(model[1:], X), with X as it returns it."
         )
     types = skl2onnx.common.data_types
     # In double precision, values at the split points of a forest stay on the right side.
-    narrow = dtype == np.float32 and getattr(last_step(model), "forest_", None) is not None
+    narrow = dtype == np.float32 and head is not None
     is_single = dtype == np.float32 and not narrow
     number = types.FloatTensorType if is_single else types.DoubleTensorType
-    names, text = _tables.column_names(model), _tables.text_columns(model)
-    selects = bool(_tables.selected_columns(model))
-    inputs = [("X", number([None, model.n_features_in_]))]
+    names, text = _tables.column_names(steps), _tables.text_columns(steps)
+    selects = bool(_tables.selected_columns(steps))
+    inputs = [("X", number([None, steps.n_features_in_]))]
     if selects:
         kinds = [types.StringTensorType if name in text else number for name in names]
         inputs = [(name, kind([None, 1])) for name, kind in zip(names, kinds, strict=True)]
-    graph = _convert(skl2onnx, model, inputs, number, target_opset)
+    has_forest = head is not None and _heads.forest_of(head) is not None
+    mapped = _tables.beside_features(steps) if has_forest else steps
+    graph = _convert(skl2onnx, mapped, inputs, number, target_opset)
     if selects:
         _tables.rename_inputs(graph, names)
         for name in raw.keys() & text.keys():
             _tables.read_cells(graph, name, raw[name], X[name], text[name])
     elif names:
         _tables.split_input(graph, names)
+    if head is not None:
+        _heads.add_head(graph, head)
     if narrow:
-        _graphs.narrow(graph)
-    check_agreement(model, graph, X, raw, dtype)
+        _heads.narrow(graph)
+    check_agreement(steps if head is None else head, steps, graph, X, raw, dtype)
     return graph
 
 
@@ -147,8 +145,11 @@ def _convert(
     skl2onnx: ModuleType, model: Any, inputs: list[Any], number: Any, target_opset: int | None
 ) -> Any:
     """Convert a model whose inputs have these names and types; `number` is the type of numbers."""
-    _register(skl2onnx)
-    last = last_step(model)
+    for kind in _LINEAR:  # our learners
+        skl2onnx.update_registered_converter(
+            kind, f"Seraph{kind.__name__}", _graphs.step_shapes, _graphs.convert_linear
+        )
+    last = model.steps[-1][1]
     # skl2onnx up to 1.20 ignores the weights.
     if isinstance(last, KNeighborsClassifier) and last.weights != "uniform":
         raise ValueError(
@@ -156,13 +157,12 @@ def _convert(
             f'{last.weights!r}) incorrectly. Use weights="uniform", or replace the last two steps '
             "of the pipeline by a MetricClassifier."
         )
-    # By default, scikit-learn's classifiers would return dictionaries of probabilities.
-    plain = is_classifier(last) and not isinstance(last, MetricClassifier)
     try:
         return skl2onnx.convert_sklearn(
             model,
             initial_types=inputs,
-            options={id(last): {"zipmap": False}} if plain else None,
+            # By default, classifiers would return dictionaries of probabilities.
+            options={id(last): {"zipmap": False}} if is_classifier(last) else None,
             target_opset=target_opset,
             custom_conversion_functions={
                 SimpleImputer: _graphs.convert_imputer,
@@ -177,22 +177,3 @@ def _convert(
         raise ValueError(
             f"skl2onnx cannot convert a part of this {type(model).__name__}: {error}"
         ) from error
-
-
-def _register(skl2onnx: ModuleType) -> None:
-    """Tell skl2onnx how to convert our estimators."""
-    for kind in _LINEAR:
-        name = f"Seraph{kind.__name__}"
-        skl2onnx.update_registered_converter(
-            kind, name, _graphs.step_shapes, _graphs.convert_linear
-        )
-    skl2onnx.update_registered_converter(
-        _pair_graphs.Both, "SeraphBoth", _graphs.step_shapes, _pair_graphs.convert_both
-    )
-    skl2onnx.update_registered_converter(
-        MetricClassifier,
-        _graphs.CLASSIFIER,
-        _graphs.classifier_shapes,
-        _graphs.convert_classifier,
-        parser=_graphs.parse_classifier,
-    )

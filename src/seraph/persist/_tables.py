@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 from sklearn.utils.validation import check_is_fitted
 
 from .._decide._classifier import MetricClassifier
 from .._decide._pair_classifier import PairClassifier
+from .._decide._space import ForestSpace
 from .._utils._typing import Array
 from .._utils._validation import shown
-from ..tables._preparer import unfold as unfold_preparer
+from ..tables._preparer import TablePreparer
 from ..tables._table import as_table
 from ..tables._words import MISSING
 
@@ -93,41 +94,51 @@ def text_of(value: Any) -> str:
     return MISSING_TEXT if value is None or value != value else str(value)  # noqa: PLR0124 (NaN)
 
 
-def read_columns(model: Any, X: Any) -> tuple[Any, dict[str, Array]]:
-    """Return a table as the steps of a model take it, and its text as it was before.
+def unfold(model: Any) -> tuple[TablePreparer | None, Pipeline, Any]:
+    """Return the preparer of a model, its other steps as one pipeline, and what comes after.
 
-    They differ if a TablePreparer comes first, which reads columns as numbers and text.
+    That is its head: a copy of the classifier or space at the end, with all steps inside; or None.
+    skl2onnx finds columns by name only at the beginning of the outermost pipeline, so no pipeline
+    is left in another. The steps of a TablePreparer take columns as it reads them.
     """
-    preparer = unfold_preparer(getattr(model, "estimator_", model))[0]
-    if preparer is None or X is None:
-        return X, {}
-    table, read = as_table(X), preparer._read(X)
+    head = model
+    while isinstance(head, Pipeline):
+        head = head.steps[-1][1]
+    steps = flat_steps(model)
+    if isinstance(steps[-1], ForestSpace):
+        steps = [*steps[:-1], *flat_steps(head.classifier_)]
+    preparer = steps[0] if isinstance(steps[0], TablePreparer) else None
+    if preparer is not None:
+        steps = [*flat_steps(preparer.encoder_), *steps[1:]]
+    inside = Pipeline([(f"step {k}", step) for k, step in enumerate(steps)])
+    is_head = isinstance(head, MetricClassifier | PairClassifier | ForestSpace)
+    return preparer, inside, _with_steps(head, inside) if is_head else None
+
+
+def beside_features(steps: Pipeline) -> Pipeline:
+    """Let steps return the features before learning beside the coordinates."""
+    *before, (name, learner) = steps.steps
+    both = FeatureUnion([("learner", learner), ("features", FunctionTransformer())])
+    return Pipeline([*before, (name, both)])
+
+
+def _with_steps(head: Any, steps: Pipeline) -> Any:
+    """Return a copy of a classifier, or of a space, whose fitted learner is `steps`."""
+    head, inner = copy(head), "classifier_" if isinstance(head, ForestSpace) else "estimator_"
+    is_outer = isinstance(getattr(head, inner), MetricClassifier | PairClassifier)
+    setattr(head, inner, _with_steps(getattr(head, inner), steps) if is_outer else steps)
+    head.n_features_in_ = steps.n_features_in_
+    head.__dict__.pop("feature_names_in_", None)
+    if column_names(steps):
+        head.feature_names_in_ = steps.feature_names_in_
+    return head
+
+
+def raw_text(X: Any, read: Any) -> dict[str, Array]:
+    """Return the cells of a table in the columns that a preparer has read as text."""
+    table = as_table(X)
     text = [name for name in read if read[name].dtype.kind not in "biuf"]
-    return read, {name: np.array(table.columns[name].to_pylist(), dtype=object) for name in text}
-
-
-def unfold(model: Any) -> Any:
-    """Take the steps before the learner out of a classifier whose first one selects columns.
-
-    skl2onnx finds columns by name only at the beginning of the outermost pipeline. A TablePreparer
-    is replaced by its steps: the graph takes columns that have been read as numbers and text.
-    """
-    if not isinstance(model, MetricClassifier):
-        return unfold_preparer(model)[1]
-    preparer, steps = unfold_preparer(model.estimator_)
-    if not isinstance(first_step(steps), ColumnTransformer):
-        return model if preparer is None else _with_learner(model, steps)
-    *before, (_, learner) = steps.steps
-    return Pipeline([*before, ("classifier", _with_learner(model, learner))])
-
-
-def _with_learner(classifier: MetricClassifier, learner: Any) -> MetricClassifier:
-    rule = copy(classifier)
-    rule.estimator_, rule.n_features_in_ = learner, learner.n_features_in_
-    rule.__dict__.pop("feature_names_in_", None)
-    if column_names(learner):
-        rule.feature_names_in_ = learner.feature_names_in_
-    return rule
+    return {name: np.array(table.columns[name].to_pylist(), dtype=object) for name in text}
 
 
 def split_input(graph: Any, names: list[str]) -> None:

@@ -51,7 +51,7 @@ def export(
     """
     from ...persist import export as write
     from ...persist import to_onnx
-    from ...persist._graphs import sharpen
+    from ...persist._heads import sharpen
     from ...persist._write import write_whole
     from ...tables._write import check_output
     from ._models import SavedModel
