@@ -281,7 +281,8 @@ def appender(proto: Any) -> Make:
                 proto.initializer.append(numpy_helper.from_array(one, names[-1]))
         output = attributes.pop("output", f"result {len(proto.node)}")
         attributes["domain"] = "ai.onnx.ml" if kind.startswith("Tree") else ""
-        proto.node.append(helper.make_node(kind, names, [output], name=output, **attributes))
+        name = f"node {len(proto.node)}"
+        proto.node.append(helper.make_node(kind, names, [output], name=name, **attributes))
         return output
 
     return append
