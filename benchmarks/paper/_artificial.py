@@ -32,13 +32,11 @@ def make_posterior_sparsity(
     .. math:: x \in \{-2.5, -0.2, 0.2, 2.5\} + 0.05\, N(0, 1), \quad
               y \sim U(-0.55, 0.55), \quad class = [x > 0]
 
-    Each of the two classes fills two columns, and only the horizontal feature separates them.
-    One point in each column is labeled. The labeled points of class 0 happen to lie high and
-    those of class 1 low, and horizontally the two points of a class are farther apart than the
-    classes are. So a metric learned from the labels alone uses the height. The unlabeled pairs
-    correct it: in the horizontal feature they are either near or far, while in height they take
-    all distances, and a low entropy favors the former. This is figure 1 of Niu et al. (2012),
-    for ``mu = 10 #(S u D) / #U``, ``lam = 0`` and ``eta = 1``.
+    Each of the two classes fills two columns; one point in each is labeled. The labeled points of
+    class 0 happen to lie high and those of class 1 low, so a metric learned from the labels alone
+    uses the height. The unlabeled pairs correct it: horizontally they are either near or far, in
+    height they take all distances, and a low entropy favors the former. This is figure 1 of Niu
+    et al. (2012), for ``mu = 10 #(S u D) / #U``, ``lam = 0`` and ``eta = 1``.
     """
     random = check_random_state(random_state)
     column = np.arange(n_samples) % len(_COLUMNS)
@@ -59,11 +57,9 @@ def make_projection_sparsity(
 
     .. math:: x \sim \mp 14 + U(-6, 6), \quad y \sim U(-55, 55)
 
-    The two classes are tall bars, side by side. The labeled points of each class lie on a
-    slanted line, and without a penalty the metric tilts with them. The penalty on the trace
-    leaves only the one direction that separates the classes. This is figure 2 of Niu et al.
-    (2012), for ``mu = 0``, ``lam = 300`` and ``eta = 1``; the features are large to match this
-    ``lam``.
+    The two classes are tall bars, side by side. The labeled points of each lie on a slanted line,
+    and without a penalty the metric tilts with them. This is figure 2 of Niu et al. (2012), for
+    ``mu = 0``, ``lam = 300`` and ``eta = 1``; the features are large to match this ``lam``.
     """
     random = check_random_state(random_state)
     y = np.arange(n_samples) % 2

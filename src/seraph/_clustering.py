@@ -14,7 +14,7 @@ from ._utils._public import publish
 from ._utils._typing import Array
 from ._utils._validation import check_number, check_seed
 from ._utils._warnings import warn
-from .metrics._points import check_mapped
+from .metrics._pairs import check_mapped
 
 _SWEEPS = 20
 

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist, pdist
+from sklearn.utils import check_array
 
 from .._marks import Marks, PairLabels
 from .._pairs import class_pairs
+from .._points import to_memory
 from .._utils._tiles import row_slices
 from .._utils._typing import Array
+from .._utils._validation import as_numbers
 from .._utils._warnings import warn
-from ._points import check_mapped
 
 # Distances of pairs, from the table of their first points and that of their second points.
 Gap = Callable[[Array, Array], Array]
@@ -22,6 +24,15 @@ Gap = Callable[[Array, Array], Array]
 _MOST_PAIRS, _SAMPLE = 2**21, 2**19
 # Coordinates at a time: what a processor's cache holds. With more, each pair costs three times.
 _CHUNK = 2**17
+
+
+def check_mapped(Z: Any, name: str = "Z") -> Array:
+    """Check mapped points; a metric of rank 0 maps to no column at all."""
+    with as_numbers(name, Z):
+        points: Array = check_array(
+            to_memory(Z), dtype=np.float64, ensure_min_features=0, input_name=name
+        )
+    return points
 
 
 def pair_auc(

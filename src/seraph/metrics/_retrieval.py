@@ -13,7 +13,7 @@ from .._marks import read_classes
 from .._utils._tiles import row_slices, spaced
 from .._utils._typing import Array
 from .._utils._validation import check_number
-from ._points import check_mapped
+from ._pairs import check_mapped
 
 # Distances in memory at a time: 32 MB. Most queries.
 _BUDGET, _MOST_QUERIES = 2**22, 20_000
