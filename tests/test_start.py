@@ -34,6 +34,16 @@ def modules_after(code):
     return set(listed.splitlines()[-1].split())
 
 
+def modules_of_command(words, code=0):
+    """The packages that a command loads, which ends with a code; and how many modules."""
+    loaded = modules_after(
+        f"sys.argv = ['seraph', *{words!r}]\n"
+        "from seraph.__main__ import main\n"
+        f"try:\n    main()\nexcept SystemExit as end:\n    assert (end.code or 0) == {code}"
+    )
+    return {name.partition(".")[0] for name in loaded}, len(loaded)
+
+
 def test_importing_the_package_loads_three_modules_beside_the_standard_library():
     loaded = modules_after("import seraph")
     assert {name for name in loaded if name.startswith("seraph")} == {
@@ -49,14 +59,9 @@ def test_importing_the_package_loads_three_modules_beside_the_standard_library()
     "words", few([["--help"], ["fit", "--help"], ["--version"]], ["fit", "--help"].__eq__)
 )
 def test_the_help_loads_nothing_heavy(words):
-    code = (
-        f"sys.argv = ['seraph', *{words!r}]\n"
-        "from seraph.__main__ import main\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code"
-    )
-    loaded = modules_after(code)
-    assert not {name.partition(".")[0] for name in loaded} & HEAVY
-    assert len(loaded) < 900, len(loaded)
+    packages, n_modules = modules_of_command(words)
+    assert not packages & HEAVY
+    assert n_modules < 900
 
 
 @pytest.mark.parametrize(
@@ -75,25 +80,16 @@ def test_what_is_not_there_is_noticed_before_anything_heavy_is_loaded(
 ):
     monkeypatch.chdir(tmp_path)
     Path("t.csv").write_text("a,b,kind\n1,2,u\n3,4,v\n")
-    code = (
-        f"sys.argv = ['seraph', *{words!r}]\n"
-        "from seraph.__main__ import main\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    assert end.code == 2"
-    )
-    assert not {name.partition(".")[0] for name in modules_after(code)} & heavy
+    assert not modules_of_command(words, code=2)[0] & heavy
 
 
 def test_a_fit_loads_nothing_that_it_does_not_use(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"{k % 5},{k % 3},{'uv'[k % 2]}" for k in range(40)]
     Path("t.csv").write_text("\n".join(["a,b,kind", *rows]))
-    code = (
-        "sys.argv = 'seraph fit t.csv --label kind -q -o m.skops'.split()\n"
-        "from seraph.__main__ import main\n"
-        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code"
-    )
     unused = {"dask", "matplotlib", "numba", "onnxruntime", "skl2onnx", "torch", "xlsxwriter"}
-    assert not {name.partition(".")[0] for name in modules_after(code)} & unused
+    command = ["fit", "t.csv", "--label", "kind", "-q", "-o", "m.skops"]
+    assert not modules_of_command(command)[0] & unused
     assert Path("m.skops").exists()
 
 

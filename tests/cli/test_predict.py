@@ -185,20 +185,6 @@ def test_compare_and_fit_print_the_same_errors(folder):
     assert {method["n"] for method in compared["methods"]} == {check["n"]}
 
 
-def test_the_most_frequent_class_has_its_row_and_its_say(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
-    frame["kind"] = np.where(np.arange(60) % 10 < 7, "often", "seldom")
-    frame.to_csv("noise.csv", index=False)
-    said = " ".join(ok("fit", "noise.csv", "--label", "kind").out.split())
-    assert "not clearly better than guessing" in said
-    assert re.search(r"always guessing 'often' \W+ 18 of 60", said)
-    said = " ".join(ok("compare", "noise.csv", "--label", "kind", "--learner", "itml").out.split())
-    assert "Not clearly worse: " in said
-    assert re.search(r"always guessing 'often' \W+ 18 of 60", said)
-
-
 # What all commands share
 
 

@@ -4,21 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairFormat
 from seraph.tables._answers import row_contents
 from seraph.tables._files import read_table
-from seraph.tables._table import row_ids
 from tests.helpers.command import ok, refusal
-
-
-def write_answers(path, data, form, answers):
-    """Write answers about a table as `seraph ask` does."""
-    table = read_table(data)
-    ids = row_ids(table, None)
-    contents = row_contents([table], range(table.n_rows)).__getitem__
-    file = AnswerFile(path, ids, form, contents)
-    for answer in answers:
-        file.add([answer])
 
 
 @pytest.fixture
@@ -33,11 +21,12 @@ def folder(tmp_path, monkeypatch):
     top = pd.DataFrame([[0.5, 0.5, 0.5]], columns=frame.columns)
     pd.concat([top, frame]).to_csv("moved.csv", index=False)
     (frame + 1.0).to_csv("other.csv", index=False)
+    content = row_contents([read_table(tmp_path / "data.csv")], range(40))
     pairs = [(0, 1), (2, 4), (3, 5), (7, 9), (10, 13), (20, 23), (36, 39)]
-    answers = [Answer((i, j), i % 2 == j % 2) for i, j in pairs]
-    write_answers(tmp_path / "pairs.csv", tmp_path / "data.csv", PairFormat(), answers)
-    classes = [Answer((k,), "uv"[k % 2]) for k in (0, 1, 2, 3, 8, 9, 37, 38)]
-    write_answers(tmp_path / "classes.csv", tmp_path / "data.csv", ClassFormat(), classes)
+    lines = [f"{i},{j},{int(i % 2 == j % 2)},{content[i]} {content[j]}" for i, j in pairs]
+    (tmp_path / "pairs.csv").write_text("\n".join(["i,j,similar,content", *lines]))
+    lines = [f"{k},{'uv'[k % 2]},{content[k]}" for k in (0, 1, 2, 3, 8, 9, 37, 38)]
+    (tmp_path / "classes.csv").write_text("\n".join(["row,class,content", *lines]))
     return tmp_path
 
 

@@ -107,18 +107,13 @@ def test_a_model_remembers_how_its_table_was_written(tmp_path, monkeypatch):
     note = ok("fit", "t.csv", "--label", "Stadt", "-o", "m.skops", "--no-check").err
     assert "t.csv: line 1 is not UTF-8 (byte 0xf6): read as cp1252" in note
     assert "t.csv: read with decimal commas, as in column 'Größe' (" in note
-    new = frame.assign(Stadt="").head(3)
-    Path("new.csv").write_bytes(new.to_csv(index=False, sep=";", decimal=",").encode("latin-1"))
-    new.drop(columns="Stadt").to_csv("bare.csv", index=False)
+    frame.drop(columns="Stadt").to_csv("bare.csv", index=False)
     told = refusal("predict", "m.skops", "bare.csv")
     assert "bare.csv has no column 'Stadt', which holds the known classes" in told
     assert "The model learned from t.csv: --reference t.csv" in told
-    ok("predict", "m.skops", "new.csv", "--reference", "t.csv", "-o", "out.csv")
-    out = pd.read_csv("out.csv", sep=";", decimal=",", encoding="latin-1")
-    assert list(out) == [*frame, "probability_", "given", "nearest"]
-    assert out["Stadt"].tolist() == kind[:3].tolist()
-    told = ok("fit", "t.csv", "--label", "Stadt", "--encoding", "latin-1", "--no-check").err
-    assert "UTF-8" not in told
+    ok("predict", "m.skops", "t.csv", "-o", "out.csv")
+    head = Path("out.csv").read_text("latin-1").partition("\n")[0]
+    assert head == "Größe;probability;Stadt;probability_;given;nearest"
     assert "--encoding klingon is not known" in refusal(
         "fit", "t.csv", "--label", "Stadt", "--encoding", "klingon"
     )

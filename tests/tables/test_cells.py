@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from seraph import Marks
-from seraph.tables._answers import marked_pairs
+from seraph.tables._answers import answered_pairs, marked_pairs
 from seraph.tables._dates import date_features
 from seraph.tables._ids import looks_like_ids, sentinel, suspicion
 from seraph.tables._reading import (
@@ -22,7 +22,7 @@ from seraph.tables._reading import (
     typed_column,
     without_values,
 )
-from seraph.tables._table import PlainArray
+from seraph.tables._table import NamedColumns, PlainArray
 from seraph.tables._words import cell_text, is_missing, read_answer
 
 NAN = np.nan
@@ -213,6 +213,25 @@ def test_screens_may_differ_and_most_of_them_decide(pairs_of):
 def test_impossible_pairs_are_refused_with_their_row(text, message, pairs_of):
     with pytest.raises(ValueError, match=message):
         pairs_of(text)
+
+
+def named(*ids):
+    """A table whose rows have ids."""
+    return NamedColumns(Path("data.csv"), {"id": typed_column(ids)})
+
+
+def test_pairs_find_their_rows_by_id(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("i,j,similar,id_i,id_j\n0,1,1,30,10\n0,1,0,20,30\n")
+    pairs, similar = answered_pairs([named(10.0, 20.0, 30.0)], path, "id")
+    assert pairs.tolist() == [[2, 0], [1, 2]]
+    assert similar.tolist() == [True, False]
+    with pytest.raises(ValueError, match="line 2: id_i is '30', and no row of data"):
+        answered_pairs([named("a", "b", "c")], path, "id")
+    with pytest.raises(ValueError, match="name the rows, which may have moved since"):
+        answered_pairs([named(10, 20, 30)], path)
+    path.write_text("i,j,similar\n0,1,1\n")
+    assert answered_pairs([named("a", "b", "c")], path, "id")[0].tolist() == [[0, 1]]
 
 
 def test_a_word_for_nothing_is_one_in_every_column_and_a_word_for_the_unknown_in_some():

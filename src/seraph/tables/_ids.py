@@ -51,15 +51,6 @@ def suspicion(name: str, values: Any) -> str:
 
     Amounts are nearly all distinct, too. But they spread over more digits than ids, which are
     numbered on or have one length, or are round.
-
-    Examples
-    --------
-    >>> suspicion("patient_id", np.array([7.0, 3.0, 3.0]))
-    'named like ids'
-    >>> suspicion("x", np.random.default_rng(0).permutation(np.arange(50.0)))
-    'nearly distinct'
-    >>> suspicion("x", np.random.default_rng(0).lognormal(9, 2, 50).round())
-    ''
     """
     known = _whole_numbers(values)
     if known is None:
@@ -76,13 +67,7 @@ def suspicion(name: str, values: Any) -> str:
 
 
 def sentinel(values: Any) -> float | None:
-    """Return a number that may mean a missing one, such as 9999 far from the others, or None.
-
-    Examples
-    --------
-    >>> sentinel(np.array([20.0, 31.0, 9999.0])), sentinel(np.array([20.0, 31.0, 40.0]))
-    (9999.0, None)
-    """
+    """Return a number that may mean a missing one, such as 9999 far from the others, or None."""
     known = np.unique(values[~np.isnan(values)])
     if len(known) < 3:
         return None

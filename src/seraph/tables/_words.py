@@ -64,11 +64,6 @@ def split_words(counts: Mapping[str, int], others: Iterable[str]) -> tuple[list[
 
     Returns the words for nothing and the texts that are something else. Words for nothing have
     no digit; there are few of them, in fewer than half of the cells.
-
-    Examples
-    --------
-    >>> split_words({"12": 5, "keine": 3}, ["keine"]), split_words({"12": 5, "4+": 3}, ["4+"])
-    ((['keine'], []), ([], ['4+']))
     """
     others = [*others]
     words = [text for text in others if not any(map(str.isdigit, text))]

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from . import _options as options
 from ._console import command, notes, print_now, result, say
-from ._requests import ColumnsRequest
+from ._requests import ColumnsRequest, DataFile
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array
@@ -33,7 +32,7 @@ _OF_POINTS = ("scale", "impute", "missing", "dates", "keep", "onehot")
 class AskRequest(ColumnsRequest):
     """What `seraph ask` is asked for."""
 
-    data: options.DataFile
+    data: DataFile
     output: Annotated[
         Path,
         typer.Option(

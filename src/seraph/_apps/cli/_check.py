@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any, TypeAlias
@@ -19,10 +19,17 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax
 from scipy.stats import binomtest
 from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 
 from ... import Marks, MarksKFold, MetricClassifier, PairClassifier
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ...classic import Euclidean
+from ...tables._messages import and_more
+from ._console import working
+from ._examples import Examples
+from ._learners import learners, make_learner
 
 SIGNIFICANCE = 0.05
 # A fold of pairs takes three fits: one for the metric, two for the threshold.
@@ -33,6 +40,8 @@ _FEW_LABELS, _FEWER_FOLDS = 200, 2
 _UNLABELED = 400
 # The least power of probabilities: 0 would make all classes equally probable.
 _LEAST = 0.05
+# Methods to list by name; the rest are counted.
+_LISTED = 5
 # Rows to learn from, and held-out rows to judge by, of each fold.
 Folds: TypeAlias = list[tuple[IntArray, IntArray]]
 
@@ -79,15 +88,7 @@ class Score:
 
 
 def sign_test(first: Score, second: Score) -> float:
-    """Return the exact sign test's p-value, by the rows that only one of two methods gets right.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> none, five = (Score("", np.arange(30) < k) for k in (0, 5))
-    >>> sign_test(none, five)
-    0.0625
-    """
+    """Return the exact p-value of a sign test, by the rows that only one method gets right."""
     better = int((~first.wrong & second.wrong).sum())
     n = better + int((first.wrong & ~second.wrong).sum())
     return float(binomtest(better, n).pvalue) if n else 1.0
@@ -108,15 +109,7 @@ class Check:
     forest_share: float = 0.0
 
     def verdict(self) -> str:
-        """Say what the errors are, and whether they are fewer than those of others.
-
-        Examples
-        --------
-        >>> wrong = {"MeanMetric": 3, "Euclidean": 4, "always guessing 'a'": 30}
-        >>> scores = [Score(name, np.arange(99) < k) for name, k in wrong.items()]
-        >>> Check(scores, "labels", 5).verdict().partition(". ")[0]
-        "3 of 99 held-out labels wrong; Euclidean: 4; always guessing 'a': 30"
-        """
+        """Say what the errors are, and whether they are fewer than those of others."""
         learned, euclidean, guess = self.scores
         compared, clear = [], []
         for other, name in ((euclidean, euclidean.name), (guess, "guessing")):
@@ -314,3 +307,59 @@ def check_pairs(learner: Any, X: Array, marks: Marks, *, seed: int, forest: bool
     names = [name, "Euclidean", f"always guessing {guess!r}"]
     scores = [Score(*both) for both in zip(names, np.hstack(wrong), strict=True)]
     return Check(scores, "pairs", len(wrong))
+
+
+def make_methods(names: Sequence[str] | None, *, forest: bool) -> dict[str, Any]:
+    """Return the classifiers that `seraph compare` compares, by name, the simplest first."""
+    chosen = [make_learner(name) for name in names or learners()]
+    return {
+        **dict([classify(Euclidean(), forest=False)]),
+        # Without iterations, self-training is a fit on the labeled rows.
+        "logistic regression": SelfTrainingClassifier(
+            LogisticRegression(max_iter=1000), max_iter=0
+        ),
+        "label spreading": LabelSpreading(kernel="knn", n_neighbors=7, max_iter=200),
+        "random forest": SelfTrainingClassifier(
+            RandomForestClassifier(random_state=0), max_iter=0
+        ),
+        **dict(classify(learner, forest=forest) for learner in chosen),
+    }
+
+
+def compare_methods(
+    methods: Mapping[str, Any], X: Array, examples: Examples, seed: int
+) -> list[Score]:
+    """Return the scores, best first; a method that fails has none, with a note."""
+    folds = label_folds(examples.codes, examples.marks, seed=seed)
+    if not folds:
+        raise ValueError(
+            "Too few labels to compare by: label at least four rows of each of two classes."
+        )
+    scores = [guess_labels(examples.codes, folds, examples.class_names)]
+    with working("comparing") as status:
+        for name, method in methods.items():
+            status.update(name)
+            try:
+                scores.append(judge(name, method, X, examples.codes, folds)[0])
+            except Exception as error:  # one method that cannot must not end the others
+                warnings.warn(f"{name} is left out: {str(error)[:200]}", stacklevel=2)
+    return sorted(scores, key=lambda score: score.n_wrong)
+
+
+def say_best(scores: Sequence[Score], p_values: Sequence[float]) -> str:
+    """Say which methods have the fewest errors, and which others may be as good."""
+    best = scores[0]
+    first = [score.name for score in scores if score.n_wrong == best.n_wrong]
+    close = [
+        f"{score.name} ({score.n_wrong})"
+        for score, p in zip(scores, p_values, strict=True)
+        if p >= SIGNIFICANCE and score.n_wrong > best.n_wrong
+    ]
+    said = (
+        f"Fewest errors, {best.n_wrong} of {best.n} held-out labels: "
+        f"{and_more(first[:_LISTED], len(first))}."
+    )
+    tests = f"sign tests, p times {len(scores) - 1}"
+    if not close:
+        return f"{said} Every other method is worse ({tests}, < {SIGNIFICANCE})."
+    return f"{said} Not clearly worse: {and_more(close[:_LISTED], len(close))} ({tests})."

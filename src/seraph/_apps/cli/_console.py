@@ -133,14 +133,7 @@ def one_line(text: str) -> str:
 
 
 def phrase(said: Exception | Warning) -> str:
-    """Return what the library said, with options where it names parameters of a call.
-
-    Examples
-    --------
-    >>> from seraph.tables._messages import ColumnError, Setting
-    >>> phrase(ColumnError("leave them out (", Setting("drop", ["a", "b c"]), ")."))
-    'leave them out (--drop a --drop "b c").'
-    """
+    """Return what the library said, with options where it names parameters of a call."""
     from ...tables._messages import Setting, quoted
 
     return "".join(

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import _options as options
+from ..._utils._optional import Late
 from ._console import command, free_name, put_table, result, say, show, show_facts, working
-from ._requests import ReadRequest
+from ._requests import DataFile, Drop, ReadRequest, Seed, TableOutput
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ...records import Duplicates
     from ...tables._table import InputTable
 
+np = Late("numpy")
 _LEAST_SURE = 5  # pairs to show
 _SUSPICIOUS = 20  # answers to list
 _CELL, _RECORD = 30, 70  # letters of a cell, and of a record, to show
@@ -37,7 +38,7 @@ _RANGES = (
 class DuplicatesRequest(ReadRequest):
     """What `seraph duplicates` is asked for."""
 
-    data: options.DataFile
+    data: DataFile
     against: Annotated[
         Path | None,
         typer.Option(
@@ -66,7 +67,7 @@ class DuplicatesRequest(ReadRequest):
         bool,
         typer.Option(help="With --against: a row of one table is at most one row of the other."),
     ] = False
-    output: options.TableOutput = None
+    output: TableOutput = None
     pairs_out: Annotated[
         Path | None,
         typer.Option(
@@ -82,7 +83,7 @@ class DuplicatesRequest(ReadRequest):
         ),
     ] = None
     n: Annotated[int, typer.Option("-n", min=1, help="Number of pairs to ask about.")] = 50
-    drop: options.Drop = None
+    drop: Drop = None
     text: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,7 +91,7 @@ class DuplicatesRequest(ReadRequest):
             help="Column to compare letter by letter, although it holds numbers (repeatable).",
         ),
     ] = None
-    seed: options.Seed = 0
+    seed: Seed = 0
 
     def check(self) -> None:
         """Refuse, before anything is read, what cannot be done."""
@@ -184,14 +185,10 @@ class _Records:
     @property
     def offsets(self) -> Array:
         """Number of rows before the table of each end of a pair."""
-        import numpy as np
-
         return np.array([0, self.tables[0].n_rows if len(self.tables) == 2 else 0])
 
     def answers(self, paths: Sequence[Path]) -> tuple[Array, Array]:
         """Return the pairs that are answered in any file, and which of them are the same."""
-        import numpy as np
-
         from ...tables._answers import answered_pairs
 
         parts = [
@@ -261,8 +258,6 @@ def _short(texts: dict[str, str], others: dict[str, str]) -> str:
 
 def _write_questions(path: Path, asked: Array, records: _Records) -> None:
     """Write pairs side by side, with a column for the answer."""
-    import numpy as np
-
     columns: dict[str, Any] = {
         "i": asked[:, 0],
         "j": asked[:, 1],
@@ -313,8 +308,6 @@ def _write_found(found: Duplicates, records: _Records, request: DuplicatesReques
 
 def _grouped(found: Duplicates, records: _Records) -> dict[str, Any]:
     """Return the records with a duplicate, group by group, with all their columns."""
-    import numpy as np
-
     from ...tables._reading import typed_column
 
     tables, n = records.tables, records.tables[0].n_rows
@@ -341,8 +334,6 @@ def _grouped(found: Duplicates, records: _Records) -> dict[str, Any]:
 
 
 def _summarize(found: Duplicates, records: _Records, rows: Array, same: Array) -> None:
-    import numpy as np
-
     groups = np.concatenate([found.group, found.other_group])
     sizes = np.bincount(groups[groups >= 0], minlength=1)
     said = f"{same.sum()} the same, {(~same).sum()} different"

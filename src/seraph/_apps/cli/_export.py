@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import _options as options
 from ._console import command, result, say
+from ._requests import ModelFile
 
 _KINDS = (".npy", ".safetensors", ".onnx")
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @command
 def export(
-    model: options.ModelFile,
+    model: ModelFile,
     output: Annotated[
         Path,
         typer.Option(

@@ -6,12 +6,24 @@ from collections.abc import Collection
 from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from ..._utils._typing import Array, FloatArray
-    from ...tables import Column
-    from ...tables._table import InputTable
+import numpy as np
+import pyarrow as pa
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ... import MetricClassifier
+from ..._utils._directions import check_directions
+from ..._utils._typing import Array, FloatArray
+from ...persist import load
+from ...tables import Column
+from ...tables._answers import answered_classes
+from ...tables._files import read_table
+from ...tables._labels import as_it_was, class_codes, label_texts, labels_of, unknown_labels
+from ...tables._table import InputTable, NamedColumns
+from ...tables._words import cell_text
 
 # Attribute in which `seraph fit` keeps facts about the table for the other commands.
 LEARNED_FROM = "learned_from_"
@@ -30,8 +42,6 @@ class Rows(NamedTuple):
     @property
     def names(self) -> list[str]:
         """The id of each row, or its number; several rows may have the same id."""
-        from ...tables._words import cell_text
-
         if self.id_column is None or self.id_column not in (self.table.names or ()):
             return [str(row) for row in range(self.table.n_rows)]
         return [cell_text(cell) for cell in self.table.cells(self.id_column).to_pylist()]
@@ -52,11 +62,6 @@ class SavedModel:
     @classmethod
     def read(cls, path: Path) -> SavedModel:
         """Load a model; refuse one that is not fitted or cannot transform points."""
-        from sklearn.base import is_classifier
-        from sklearn.utils.validation import check_is_fitted
-
-        from ...persist import load
-
         estimator = load(path)
         if not hasattr(estimator, "transform") or is_classifier(estimator):
             raise ValueError(
@@ -101,9 +106,6 @@ class SavedModel:
 
     def read_table(self, path: Path, label: str | None = None, **options: Any) -> InputTable:
         """Read a table; the encoding is that of the training table if it is not UTF-8."""
-        from ...tables._files import read_table
-        from ...tables._labels import as_it_was
-
         table = read_table(path, other_encoding=self.learned_from.get("encoding"), **options)
         return as_it_was(table, label or self.learned_from.get("label"))
 
@@ -119,11 +121,6 @@ class SavedModel:
 
         What the user has not named is as it was in `seraph fit`, if the table has such a column.
         """
-        import numpy as np
-
-        from ...tables._answers import answered_classes
-        from ...tables._labels import label_texts, labels_of, unknown_labels
-
         noted, names = self.learned_from, table.names or ()
         if label is None and noted.get("label") in names:
             label = noted["label"]
@@ -148,11 +145,6 @@ class SavedModel:
         `without` are columns that are not features: a model fitted without column names takes all
         others.
         """
-        import numpy as np
-
-        from ..._utils._directions import check_directions
-        from ...tables._table import NamedColumns
-
         left: Any = table.without(without) if self.feature_names is None else table
         if not (self.columns and isinstance(left, NamedColumns)):
             left = self.frame(left)
@@ -163,8 +155,6 @@ class SavedModel:
 
     def map(self, table: InputTable, without: Collection[str | None] = ()) -> FloatArray:
         """Return the rows of a table in the learned space; `without` is as in `points`."""
-        import numpy as np
-
         return np.asarray(self.learner.transform(self.points(table, without)))
 
     @property
@@ -182,11 +172,6 @@ class SavedModel:
 
     def classifier(self, points: Any, labels: Array) -> Any:
         """Return the classifier of `seraph predict`, for rows as the learner takes them."""
-        from sklearn.frozen import FrozenEstimator
-
-        from ... import MetricClassifier
-        from ...tables._labels import class_codes
-
         classes, codes = class_codes(labels)
         forest = self.learned_from.get("forest", True)
         # Codes, since a class may be called -1.
@@ -197,11 +182,6 @@ class SavedModel:
 
     def frame(self, table: InputTable) -> Any:
         """Return a table as the model takes it: a data frame, or an array without names."""
-        import numpy as np
-        import pyarrow as pa
-
-        from ...tables._table import NamedColumns
-
         names = getattr(self.estimator, "feature_names_in_", None)
         if names is None:
             for name in table.names or ():

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from . import _options as options
+from ..._utils._optional import Late
 from ._console import command, free_name, put_table, result, say, show
-from ._requests import ReadRequest
+from ._requests import (
+    DataFile,
+    LabelColumn,
+    LabelsFile,
+    ModelFile,
+    ReadRequest,
+    TableOutput,
+    Unlabeled,
+)
 
 if TYPE_CHECKING:
     from ...tables._table import InputTable
     from ._models import Rows, SavedModel
 
+np, pd = Late("numpy"), Late("pandas")
 # Rows to show that the model is least sure about, and labeled rows to name beside each.
 _UNSURE, _NEAREST = 5, 3
 
@@ -24,11 +33,11 @@ _UNSURE, _NEAREST = 5, 3
 class PredictRequest(ReadRequest):
     """What `seraph predict` is asked for."""
 
-    model: options.ModelFile
-    data: options.DataFile
-    label: options.LabelColumn = None
-    unlabeled: options.Unlabeled = None
-    labels: options.LabelsFile = None
+    model: ModelFile
+    data: DataFile
+    label: LabelColumn = None
+    unlabeled: Unlabeled = None
+    labels: LabelsFile = None
     reference: Annotated[
         Path | None,
         typer.Option(
@@ -43,7 +52,7 @@ class PredictRequest(ReadRequest):
             "(row numbers, from 0), or id_i and id_j."
         ),
     ] = None
-    output: options.TableOutput = None
+    output: TableOutput = None
 
 
 @command
@@ -128,8 +137,6 @@ def _classified(fitted: SavedModel, to_fill: Rows, known: Rows) -> Any:
     It has the name of each row, its class, the probability of that, whether the label was given,
     and the nearest labeled rows with their classes and distances.
     """
-    import numpy as np
-    import pandas as pd
     from scipy.spatial.distance import cdist
 
     from ...tables._labels import class_codes

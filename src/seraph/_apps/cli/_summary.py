@@ -25,7 +25,7 @@ from ._models import DECIDER, LEARNED_FROM, SavedModel
 if TYPE_CHECKING:
     from ..._utils._typing import FloatArray
     from ...tables import Column
-    from ._requests import FitRequest
+    from ._fit import FitRequest
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # Classes and features to list by name; the rest are counted.
@@ -327,16 +327,7 @@ def share_rows(shares: Mapping[str, float]) -> list[list[str]]:
 
 
 def column_rows(columns: Mapping[str, Column]) -> list[list[str]]:
-    """Say what became of the columns of a table and how to change it, headings first.
-
-    `columns` are ``columns_`` of a `TablePreparer`.
-
-    Examples
-    --------
-    >>> from seraph.tables import Column
-    >>> column_rows({"no": Column("", reason="row numbers"), "age": Column("numbers")})[1:]
-    [['age', 'numbers', '--drop age'], ['no', 'left out: row numbers', '--keep no']]
-    """
+    """Say what became of the columns of a table and how to change it, headings first."""
     reasons = ["", *REASONS]
     rows: dict[tuple[tuple[int, int], str, str], list[str]] = {}
     for name, how in columns.items():

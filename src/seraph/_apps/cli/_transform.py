@@ -8,17 +8,16 @@ from typing import Annotated
 
 import typer
 
-from . import _options as options
 from ._console import command, free_name, put_table, result, say
-from ._requests import ReadRequest
+from ._requests import DataFile, ModelFile, ReadRequest
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransformRequest(ReadRequest):
     """What `seraph transform` is asked for."""
 
-    model: options.ModelFile
-    data: options.DataFile
+    model: ModelFile
+    data: DataFile
     output: Annotated[
         Path,
         typer.Option(
