@@ -13,9 +13,8 @@ import pytest
 from pyarrow import parquet as pq
 
 from seraph import TablePreparer
-from seraph.tables._files import read_table
-from seraph.tables._labels import labels_of
-from seraph.tables._write import cells_like, check_output, csv_bytes, table_bytes
+from seraph.tables._answers import labels_of
+from seraph.tables._files import cells_like, check_output, csv_bytes, read_table, table_bytes
 
 
 def write_table(path, columns):

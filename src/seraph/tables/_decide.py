@@ -16,11 +16,20 @@ from .._utils._warnings import warn
 from ._columns import REASONS, Column
 from ._dates import date_features, no_date
 from ._ids import looks_like_ids, sentinel, suspicion
-from ._messages import ColumnError, ColumnWarning, Setting, advice, and_more, listed
 from ._numbers import Settled, number_in
 from ._reading import holds, read_column, settle, text_counts, without_values
 from ._table import NamedColumns, about, first_of
-from ._words import cell_text, is_missing, spellings
+from ._words import (
+    ColumnError,
+    ColumnWarning,
+    Setting,
+    advice,
+    and_more,
+    cell_text,
+    is_missing,
+    listed,
+    spellings,
+)
 
 pd = Late("pandas")
 # A category of fewer rows than this share, or than two, is rare.

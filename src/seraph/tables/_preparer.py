@@ -20,9 +20,9 @@ from .._utils._warnings import warn
 from ._columns import Column
 from ._dates import date_features
 from ._decide import decide, make_encoder
-from ._messages import listed
 from ._reading import read_column, without_values
 from ._table import NamedColumns, about, as_table, check_columns
+from ._words import listed
 
 __all__ = ["TablePreparer"]
 pd = Late("pandas")

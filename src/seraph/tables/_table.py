@@ -13,9 +13,8 @@ import numpy as np
 
 from .._utils._optional import Late, optional_module
 from .._utils._typing import Array, BoolArray, FloatArray, IntArray
-from ._messages import advice, and_more
 from ._reading import read_numbers, typed_column
-from ._words import cell_text, is_missing
+from ._words import advice, and_more, cell_text, is_missing
 
 pd = Late("pandas")
 _LONGEST_TEXT = 30  # letters of a cell in a message

@@ -78,7 +78,7 @@ class AskRequest(ColumnsRequest):
 
     def check(self) -> None:
         """Refuse what cannot be asked before anything is read."""
-        from ...tables._write import check_output
+        from ...tables._files import check_output
 
         if self.data.is_dir():
             raise ValueError(
@@ -177,7 +177,7 @@ def _records(
 ) -> tuple[Records, list[tuple[str, str]]]:
     """Return the records with their neighbors, and which columns are compared."""
     from ...records import DuplicateFinder
-    from ...tables._messages import and_more
+    from ...tables._words import and_more
     from ..ask._records import Records
     from ._record_columns import check_records, fitted_finder
 

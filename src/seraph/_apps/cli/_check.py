@@ -26,7 +26,7 @@ from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from ... import Marks, MarksKFold, MetricClassifier, PairClassifier
 from ..._utils._typing import Array, BoolArray, FloatArray, IntArray
 from ...classic import Euclidean
-from ...tables._messages import and_more
+from ...tables._words import and_more
 from ._console import working
 from ._examples import Examples
 from ._learners import learners, make_learner

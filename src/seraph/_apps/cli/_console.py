@@ -134,7 +134,7 @@ def one_line(text: str) -> str:
 
 def phrase(said: Exception | Warning) -> str:
     """Return what the library said, with options where it names parameters of a call."""
-    from ...tables._messages import Setting, quoted
+    from ...tables._words import Setting, quoted
 
     return "".join(
         " ".join(f"--{part.name} {quoted(value)}" for value in part.values)
@@ -250,8 +250,8 @@ def put_table(
     written `like` a table that was read.
     """
     from ...persist._write import write_whole
+    from ...tables._files import STDOUT, csv_bytes, table_bytes
     from ...tables._table import CSV
-    from ...tables._write import STDOUT, csv_bytes, table_bytes
 
     if path != STDOUT:
         write_whole(path, table_bytes(path, columns, like or CSV))

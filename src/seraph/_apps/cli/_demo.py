@@ -19,7 +19,7 @@ def demo(
 
     Example: seraph demo --samplings 5
     """
-    from ...tables._write import check_output
+    from ...tables._files import check_output
     from ..demo._penguins import main as run_demo
 
     check_output(picture, (".png", ".svg", ".pdf", ".jpg"))

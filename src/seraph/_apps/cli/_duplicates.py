@@ -95,7 +95,7 @@ class DuplicatesRequest(ReadRequest):
 
     def check(self) -> None:
         """Refuse, before anything is read, what cannot be done."""
-        from ...tables._write import check_tables_out
+        from ...tables._files import check_tables_out
 
         inputs = (self.data, self.against, *(self.pairs or ()))
         check_tables_out((self.output, self.pairs_out, self.ask), inputs)

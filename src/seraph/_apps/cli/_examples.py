@@ -15,11 +15,16 @@ from sklearn.pipeline import Pipeline
 
 from ... import Marks, TablePreparer
 from ..._utils._directions import check_directions
-from ...tables._answers import answered_classes, marked_pairs
+from ...tables._answers import (
+    answered_classes,
+    class_codes,
+    labels_of,
+    marked_pairs,
+    unknown_labels,
+)
 from ...tables._decide import number_steps
-from ...tables._labels import class_codes, labels_of, unknown_labels
-from ...tables._messages import and_more, quoted
 from ...tables._table import InputTable, PlainArray
+from ...tables._words import and_more, quoted
 
 if TYPE_CHECKING:
     from ..._utils._typing import Array, FloatArray

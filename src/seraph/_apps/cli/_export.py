@@ -53,7 +53,7 @@ def export(
     from ...persist import to_onnx
     from ...persist._heads import sharpen
     from ...persist._write import write_whole
-    from ...tables._write import check_output
+    from ...tables._files import check_output
     from ._models import SavedModel
 
     check_output(output, _KINDS, inputs=(model, data))

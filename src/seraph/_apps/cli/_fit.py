@@ -65,7 +65,7 @@ def fit(request: FitRequest) -> None:
 
     Example: seraph fit data.csv --label class --learner itml --set gamma=2.0
     """
-    from ...tables._write import check_output
+    from ...tables._files import check_output
 
     for path, kinds in ((request.output, (".skops",)), (request.report, (".html", ".htm"))):
         if path is not None:

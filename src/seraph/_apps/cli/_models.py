@@ -19,9 +19,15 @@ from ..._utils._directions import check_directions
 from ..._utils._typing import Array, FloatArray
 from ...persist import load
 from ...tables import Column
-from ...tables._answers import answered_classes
+from ...tables._answers import (
+    answered_classes,
+    as_it_was,
+    class_codes,
+    label_texts,
+    labels_of,
+    unknown_labels,
+)
 from ...tables._files import read_table
-from ...tables._labels import as_it_was, class_codes, label_texts, labels_of, unknown_labels
 from ...tables._table import InputTable, NamedColumns
 from ...tables._words import cell_text
 

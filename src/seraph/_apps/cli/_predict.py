@@ -73,7 +73,7 @@ def predict(request: PredictRequest) -> None:
 
     Example: seraph predict model.skops data.csv --pairs pairs.csv -o decided.csv
     """
-    from ...tables._write import check_tables_out
+    from ...tables._files import check_tables_out
     from ._models import SavedModel
 
     output, reference = request.output, request.reference
@@ -139,7 +139,7 @@ def _classified(fitted: SavedModel, to_fill: Rows, known: Rows) -> Any:
     """
     from scipy.spatial.distance import cdist
 
-    from ...tables._labels import class_codes
+    from ...tables._answers import class_codes
 
     labels, given = known.labels, to_fill.labels
     if labels is None:
@@ -184,8 +184,8 @@ def _classified(fitted: SavedModel, to_fill: Rows, known: Rows) -> Any:
 
 def _columns(filled: Any, table: InputTable, label: str | None) -> dict[str, Any]:
     """Return the columns of the table, the label filled in, and the reason for it."""
-    from ...tables._labels import ADDED
-    from ...tables._write import cells_like
+    from ...tables._answers import ADDED
+    from ...tables._files import cells_like
 
     columns: dict[str, Any] = {name: table.cells(name) for name in table.names or ()}
     if table.names is None:

@@ -170,8 +170,8 @@ class TableRequest(ColumnsRequest):
 
     def read(self) -> InputTable:
         """Read the table."""
+        from ...tables._answers import as_it_was
         from ...tables._files import read_table
-        from ...tables._labels import as_it_was
 
         table = read_table(self.data, asked=[self.label, self.id_column], **self.how)
         return as_it_was(table, self.label)

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from ... import Marks, MeanMetric, PairClassifier, __version__
 from ...tables._columns import REASONS
-from ...tables._messages import and_more, quoted
+from ...tables._words import and_more, quoted
 from ._check import check_labels, check_pairs
 from ._console import say, show, show_facts, working
 from ._examples import Examples, about_ids, prepare

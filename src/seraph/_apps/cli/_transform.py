@@ -37,7 +37,7 @@ def transform(request: TransformRequest) -> None:
 
     Example: seraph transform model.skops new.csv --id name -o mapped.csv
     """
-    from ...tables._write import MIXED_TABLES, check_tables_out
+    from ...tables._files import MIXED_TABLES, check_tables_out
     from ._models import SavedModel
 
     output, id_column = request.output, request.id_column
