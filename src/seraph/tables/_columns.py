@@ -94,10 +94,3 @@ class Column(NamedTuple):
     def missing(self) -> str:
         """What its missing cells become, in words."""
         return f"missing: {_FILLED[self.filled]}" if self.filled else ""
-
-    @property
-    def changes(self) -> str:
-        """The parameter of `TablePreparer` that uses the column otherwise; "" if there is none."""
-        if not self.use:
-            return REASONS[self.reason][1]
-        return "dates" if self.use == "dates" else "drop"

@@ -367,12 +367,12 @@ def table_bytes(path: Path, columns: Mapping[str, Any], like: Written = CSV) -> 
         like = like._replace(separator="\t") if kind == ".tsv" else like
         return csv_bytes(columns, like)
     if kind == ".jsonl":
-        names, *rows = _rows(columns, like)
+        names, *rows = _named_rows(columns, like)
         objects = (dict(zip(names, row, strict=True)) for row in rows)
         lines = (json.dumps(each, ensure_ascii=False, default=str) for each in objects)
         return "".join(f"{line}\n" for line in lines).encode()
     if kind == ".xlsx":
-        names, *rows = _rows(columns, like)
+        names, *rows = _named_rows(columns, like)
         # A sheet has neither time zones nor more than 15 digits. Texts that look like formulas or
         # links stay texts.
         frame = pd.DataFrame([[*map(_for_sheet, row)] for row in rows], dtype=object)
@@ -393,7 +393,7 @@ def csv_bytes(columns: Mapping[str, Any], like: Written = CSV) -> bytes:
     lines = list[str]()
     # Cells with \r or \n are quoted whatever the line end is: the writer's own is both.
     writer = csv.writer(SimpleNamespace(write=lines.append), delimiter=like.separator)
-    for row in _rows(columns, like):
+    for row in _named_rows(columns, like):
         commas = (str(c).replace(".", ",") if isinstance(c, float) else c for c in row)
         writer.writerow(commas if like.decimal_comma else row)
     text = "".join(line.removesuffix("\r\n") + like.line_end for line in lines)
@@ -405,7 +405,7 @@ def csv_bytes(columns: Mapping[str, Any], like: Written = CSV) -> bytes:
         return text.encode()
 
 
-def _rows(columns: Mapping[str, Any], like: Written) -> list[tuple[Any, ...]]:
+def _named_rows(columns: Mapping[str, Any], like: Written) -> list[tuple[Any, ...]]:
     """Return the rows of columns, the names that the file gave them first; None where missing."""
     cells = []
     for name, column in columns.items():

@@ -48,7 +48,8 @@ def read_column(how: Column, cells: Any) -> tuple[Array, BoolArray]:
             cells,
             lambda texts: np.array([number_in(t, how.form, how.unit) for t in texts], dtype=float),
         )
-    too_large = np.abs(values) > largest_allowed(values)
+    # The square of a feature is summed.
+    too_large = np.abs(values) > 1e-4 * np.sqrt(np.finfo(values.dtype).max)
     return np.where(too_large, np.nan, values), wrong | too_large
 
 
@@ -85,7 +86,9 @@ def settle(
         return Settled(Column("dates", ISO) if dates else None)
     if not kind:
         return Settled()
-    if dates and (kind == "text" or _may_be_days(cells)):
+    low, high = pc.min_max(cells).as_py().values() if kind == "numbers" else (None, None)
+    may_be_days = low is not None and _FIRST_DAY <= low <= high <= _LAST_DAY
+    if dates and (kind == "text" or may_be_days):
         settled = settle_dates(text_counts(cells))
         if settled is not None and settled[0]:
             return Settled(Column("dates", settled[0], words=tuple(settled[1])))
@@ -225,20 +228,9 @@ def _with_nulls(column: Any, missing: Any) -> Any:
     return column.take(pa.array(np.arange(len(column)), mask=np.asarray(missing)))
 
 
-def _may_be_days(column: Any) -> bool:
-    """Return whether all numbers of a column may be days such as 20260131."""
-    low, high = pc.min_max(column).as_py().values()
-    return low is not None and _FIRST_DAY <= low <= high <= _LAST_DAY
-
-
 def _plain_numbers(text: Any) -> FloatArray | None:
     """Return text as numbers if all of it is; pyarrow reads fewer forms than we, but faster."""
     try:
         return np.asarray(pc.cast(text, pa.float64()).to_numpy())
     except pa.ArrowInvalid:
         return None
-
-
-def largest_allowed(values: FloatArray) -> float:
-    """Return the largest value that a feature of this type may have: its square is summed."""
-    return float(1e-4 * np.sqrt(np.finfo(values.dtype).max))

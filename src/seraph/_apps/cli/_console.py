@@ -100,7 +100,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         _check_inputs(arguments)
         function(**arguments) if request is None else function(request(**arguments))
         if json_output:
-            print(as_json(_output.values))
+            values = _plain(_output.values)
+            print(json.dumps(values, indent=2, allow_nan=False, ensure_ascii=False))
         sys.stdout.flush()  # here, where click ends quietly if nobody reads on
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -270,11 +271,6 @@ def free_name(name: str, taken: Collection[str]) -> str:
     while name in taken:
         name += "_"
     return name
-
-
-def as_json(values: dict[str, Any]) -> str:
-    """Return values as JSON; NaN and infinity become null."""
-    return json.dumps(_plain(values), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _plain(value: Any) -> Any:

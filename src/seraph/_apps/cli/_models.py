@@ -93,11 +93,6 @@ class SavedModel:
         return dict(getattr(self.steps[0][1], "columns_", {}))
 
     @property
-    def has_decimal_commas(self) -> bool:
-        """Whether a column of the table had them."""
-        return any(how.use == "numbers" and how.form == "," for how in self.columns.values())
-
-    @property
     def sharpness(self) -> float | None:
         """Power that calibrates class probabilities; None if no labels were held out."""
         return (self.learned_from.get("check") or {}).get("sharpness")

@@ -96,7 +96,7 @@ def predict(request: PredictRequest) -> None:
     filled = _classified(fitted, to_fill, known)
     label = to_fill.label or known.label
     if output is not None:
-        commas = request.decimal_comma or fitted.has_decimal_commas
+        commas = request.decimal_comma or any(how.form == "," for how in fitted.columns.values())
         like = table.written._replace(decimal_comma=commas)
         put_table(output, _columns(filled, table, label), like=like)
     say(_verdict(fitted))

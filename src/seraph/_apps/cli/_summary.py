@@ -331,7 +331,8 @@ def column_rows(columns: Mapping[str, Column]) -> list[list[str]]:
     reasons = ["", *REASONS]
     rows: dict[tuple[tuple[int, int], str, str], list[str]] = {}
     for name, how in columns.items():
-        change = how.detail if how.use == "dates" else how.changes
+        change = "drop" if how.use else REASONS[how.reason][1]
+        change = how.detail if how.use == "dates" else change
         reason = reasons.index(how.reason) if not how.use else not how.reason
         place = (_USES.index(how.use), reason)
         rows.setdefault((place, how.said, change), []).append(name)
