@@ -294,33 +294,20 @@ def test_labels_that_may_mean_something_else_are_named(kinds, unlabeled, labels,
 # Writing
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.parquet", "t.xlsx"],
-)
-def test_what_is_written_is_read_again_to_the_last_digit(name, tmp_path, rng):
-    values = rng.normal(size=20) * 10.0 ** rng.integers(-200, 100, size=20)
-    ids = pa.array([f'row "{k}", é' for k in range(19)] + [None])
-    write_table(tmp_path / name, {"id": ids, "x": values, "n": range(20)})
-    read = read_table(tmp_path / name)
-    digits = 1e-15 if name == "t.xlsx" else 0.0  # a spreadsheet keeps 16 of them
-    np.testing.assert_allclose(read.points(["x"])["x"], values, rtol=digits)
-    assert [cell or None for cell in read.cells("id").to_pylist()] == ids.to_pylist()
-    assert [str(cell) for cell in read.cells("n").to_pylist()] == [str(k) for k in range(20)]
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
 ODD = ["=1+1", "http://a.b/c", "a\rb", 'say "no"\nor  not', "{=A1}", "x\u2028y", "<&>", "-", ";"]
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.xlsx"])
-def test_odd_text_and_long_ids_are_written_as_they_are(name, tmp_path):
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.jsonl", "t.parquet", "t.xlsx"])
+def test_odd_text_long_ids_and_all_digits_are_read_again(name, tmp_path, rng):
     # Older releases of calamine read a lone \r as _x000D_.
     odd = [text.replace("\r", "\n") for text in ODD] if name == "t.xlsx" else ODD
     ids = [9007199254740993000 + k for k in range(len(odd))]
-    path = write_table(tmp_path / name, {"text": odd, "id": ids})
+    values = rng.normal(size=len(odd)) * 10.0 ** rng.integers(-200, 100, size=len(odd))
+    path = write_table(tmp_path / name, {"text": [*odd[:-1], None], "id": ids, "x": values})
     read = read_table(path)
-    assert read.cells("text").to_pylist() == odd
+    digits = 1e-15 if name == "t.xlsx" else 0.0  # a spreadsheet keeps 16 of them
+    np.testing.assert_allclose(read.points(["x"])["x"], values, rtol=digits)
+    assert [cell or None for cell in read.cells("text").to_pylist()] == [*odd[:-1], None]
     assert [str(cell) for cell in read.cells("id").to_pylist()] == [*map(str, ids)]
     if name == "t.xlsx":
         content = zipfile.ZipFile(path).read("xl/worksheets/sheet1.xml")
@@ -328,7 +315,7 @@ def test_odd_text_and_long_ids_are_written_as_they_are(name, tmp_path):
         assert b"<hyperlink" not in content
     elif name in ("t.csv", "t.tsv", "t.txt"):
         frame = pd.read_csv(path, sep="\t" if name == "t.tsv" else ",", dtype=str)
-        assert frame["text"].tolist() == ODD
+        assert frame["text"].tolist()[:-1] == ODD[:-1]
 
 
 @pytest.mark.parametrize(

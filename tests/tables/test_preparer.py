@@ -16,13 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import seraph
 from seraph import SERAPH, MetricClassifier, TablePreparer
-from seraph.classic import Euclidean
-from tests.helpers.quick import few
 
 N = 40
 
@@ -237,19 +234,6 @@ def test_a_cell_that_does_not_fit_is_missing_and_named(kind, cell):
         np.testing.assert_array_equal(
             made.transform(pd.DataFrame({"a": [cell], "b": 0}, dtype=object)), missing
         )
-
-
-@quietly
-@pytest.mark.parametrize(
-    "cell", few(["broken", "4+", "k.A.", "", None], lambda cell: cell == "k.A.")
-)
-def test_a_table_with_odd_cells_can_be_cross_validated(cell):
-    table = cars().astype(object)
-    for row, name in enumerate(table):
-        table.loc[row, name] = cell
-    model = MetricClassifier(make_pipeline(TablePreparer(), Euclidean()))
-    scores = cross_val_score(model, table, np.arange(N) % 2, cv=4, error_score="raise")
-    assert np.isfinite(scores).all()
 
 
 def test_values_that_mean_missing_are_missing_in_every_column():
