@@ -86,7 +86,7 @@ def settle(
         return Settled(Column("dates", ISO) if dates else None)
     if not kind:
         return Settled()
-    low, high = pc.min_max(cells).as_py().values() if kind == "numbers" else (None, None)
+    low, high = pc.min_max(cells).as_py().values() if kind == "numbers" else (0, 0)
     may_be_days = low is not None and _FIRST_DAY <= low <= high <= _LAST_DAY
     if dates and (kind == "text" or may_be_days):
         settled = settle_dates(text_counts(cells))
