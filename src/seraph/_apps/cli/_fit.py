@@ -2,52 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
 from ._console import command, result, say
-from ._requests import TableRequest
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitRequest(TableRequest):
-    """What `seraph fit` is asked for."""
-
-    pairs: Annotated[
-        Path | None,
-        typer.Option(
-            help="Table of marked pairs: columns i and j (row numbers, from 0) and similar (1/0, "
-            "true/false, yes/no, +1/-1; empty if not answered yet). Other columns are ignored."
-        ),
-    ] = None
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Save the model here: .skops.")
-    ] = None
-    report: Annotated[
-        Path | None, typer.Option(help="Write a report page with pictures here: .html.")
-    ] = None
-    learner: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Learner: meanmetric, seraph, or one of seraph.classic, such as itml.",
-        ),
-    ] = "meanmetric"
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Any parameter of the learner, such as n_components=2 or seraph__lam=0.5; for "
-            "--learner seraph, lam=0.5 or n_jobs=-1 (repeatable).",
-        ),
-    ] = None
-    no_check: Annotated[
-        bool, typer.Option(help="Skip the comparison with the Euclidean distance.")
-    ] = False
+from ._requests import FitRequest
 
 
 @command

@@ -175,3 +175,41 @@ class TableRequest(ColumnsRequest):
 
         table = read_table(self.data, asked=[self.label, self.id_column], **self.how)
         return as_it_was(table, self.label)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitRequest(TableRequest):
+    """What `seraph fit` is asked for."""
+
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of marked pairs: columns i and j (row numbers, from 0) and similar (1/0, "
+            "true/false, yes/no, +1/-1; empty if not answered yet). Other columns are ignored."
+        ),
+    ] = None
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Save the model here: .skops.")
+    ] = None
+    report: Annotated[
+        Path | None, typer.Option(help="Write a report page with pictures here: .html.")
+    ] = None
+    learner: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Learner: meanmetric, seraph, or one of seraph.classic, such as itml.",
+        ),
+    ] = "meanmetric"
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="Any parameter of the learner, such as n_components=2 or seraph__lam=0.5; for "
+            "--learner seraph, lam=0.5 or n_jobs=-1 (repeatable).",
+        ),
+    ] = None
+    no_check: Annotated[
+        bool, typer.Option(help="Skip the comparison with the Euclidean distance.")
+    ] = False

@@ -25,7 +25,7 @@ from ._models import DECIDER, LEARNED_FROM, SavedModel
 if TYPE_CHECKING:
     from ..._utils._typing import FloatArray
     from ...tables import Column
-    from ._fit import FitRequest
+    from ._requests import FitRequest
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # Classes and features to list by name; the rest are counted.
