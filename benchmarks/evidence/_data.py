@@ -32,7 +32,7 @@ import pandas as pd
 from . import _embed, _readers
 from ._packages import Unavailable, cache, fetch, hash_data
 
-LARGEST = 4000  # rows kept of a large set
+LARGEST = int(os.environ.get("SERAPH_EVIDENCE_ROWS", "4000"))  # rows kept of a large set
 SMALLEST_CLASS = 10  # rows; smaller classes are left out
 COMPONENTS = 256
 

@@ -5,8 +5,9 @@ label, or some pairs marked as alike or different, the rest as they are. The sam
 same task to every method.
 
 A setting is ``labels-100`` or ``pairs-100``, or one with a change: ``-wrong-10`` (10 % of the
-marks are wrong), ``-same-1`` (1 % of the pairs are alike, not half), ``-classes-5`` or
-``-classes-half`` (only so many classes have marked pairs; rows of the others are judged apart).
+marks are wrong), ``-same-1`` (1 % of the pairs are alike, not half), ``-rows-20000`` (so many rows
+are seen), ``-classes-5`` or ``-classes-half`` (only so many classes have marked pairs; rows of the
+others are judged apart).
 """
 
 from dataclasses import dataclass, replace
@@ -71,9 +72,10 @@ def sample(X, y, kind, setting, seed, seen=SEEN, judged=JUDGED):
     """
     rng = np.random.default_rng([seed, len(y)])
     order = rng.permutation(len(y))
-    seen, judged = order[: len(y) // 2][:seen], order[len(y) // 2 :][:judged]
     what, count, *change = setting.split("-")
     options = dict(zip(change[::2], change[1::2], strict=True))
+    seen = order[: len(y) // 2][: int(options.get("rows", seen))]
+    judged = order[len(y) // 2 :][:judged]
     chosen = _choose_classes(y, options.get("classes"), rng)
     rows_marked = np.flatnonzero(np.isin(y[seen], chosen))
     if what == "labels":
