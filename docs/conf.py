@@ -41,7 +41,7 @@ copybutton_prompt_is_regexp = True
 
 autodoc_typehints = "none"  # the docstrings give the types
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "inherited-members": True}
+autodoc_default_options = {"members": True}  # inherited ones: see _templates
 autosummary_generate = True
 numpydoc_show_class_members = False  # autodoc lists them, each with its docstring
 nitpicky = True  # a broken reference is an error
