@@ -54,9 +54,3 @@ def test_scores_with_folds_of_labeled_rows_are_right(kind, scoring):
     assert len(splits) == 5
     assert all(KNOWN[test].all() for _, test in splits)
     assert scores == pytest.approx(by_hand(splits))
-
-
-def test_nothing_to_score_is_refused():
-    model = MetricClassifier(GMML()).fit(X, TRUE)
-    with pytest.raises(ValueError, match=r"None of the 90 rows has a label.*MarksKFold\(\)"):
-        model.score(X, np.full(N, -1))

@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from seraph import SERAPH, MeanMetric, MetricClassifier, PairClassifier
+from seraph import SERAPH, ForestSpace, MeanMetric, MetricClassifier, PairClassifier
 from seraph.classic import Euclidean
 from seraph.persist import export, to_matrix
 
@@ -87,6 +87,7 @@ def test_what_is_no_linear_map_is_refused():
         ("Normalizer is not a linear map", StandardScaler(), Normalizer(), SERAPH()),
         ("does not give vectors of unit length", Normalizer(norm="max"), SERAPH()),
         ("contains no learned metric", PCA(2)),
+        ("ForestSpace is not a linear map", ForestSpace(Euclidean())),
     ):
         with pytest.raises(ValueError, match=words):
             to_matrix(make_pipeline(*steps).fit(X, SOME))

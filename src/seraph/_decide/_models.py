@@ -128,13 +128,6 @@ def _map_chunk(
     return np.asarray(method(chunk))
 
 
-def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, or the estimator itself."""
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[-1][1]
-    return estimator
-
-
 def transformed(learner: Any, X: Any, name: str = "X") -> Array:
     """Map points by the learner; a metric of rank 0 gives one column of zeros."""
     check_directions(learner, X, name)

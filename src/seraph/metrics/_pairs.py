@@ -80,11 +80,6 @@ def score_of_distances(Z: Array, labels: PairLabels) -> float:
     return score_of_pairs(Z, squared_gap, labels)
 
 
-def score_of_classes(chances: Array, labels: PairLabels) -> float:
-    """Compute the same where the distance is the probability that two classes differ."""
-    return score_of_pairs(chances, lambda p, q: 1.0 - np.einsum("kc,kc->k", p, q), labels)
-
-
 def pairs_to_score(X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None) -> PairLabels:
     """Check the labels of the `n` rows of `X`; a fold may have none, but some must be passed."""
     if y is None and marks is None:

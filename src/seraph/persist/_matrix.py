@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler, normalize
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples, validate_data
 
+from .._decide._space import ForestSpace
 from .._learner import MahalanobisLearner
 from .._utils._directions import needs_unit_length
 from .._utils._eigen import eigh, svd
@@ -23,9 +24,8 @@ from .._utils._optional import optional_module
 from .._utils._tiles import spaced
 from .._utils._validation import as_numbers, check_number, shown
 from .._utils._version import __version__
-from ..tables._preparer import unfold as unfold_preparer
 from ._onnx import to_onnx
-from ._tables import check_export, flat_steps
+from ._tables import check_export, unfold
 from ._write import write_whole
 
 KINDS = (".npy", ".safetensors", ".onnx")
@@ -89,9 +89,11 @@ def to_matrix(
     True
     """
     dtype = check_export(model, dtype)
-    preparer, model = unfold_preparer(model)
+    preparer, inside, head = unfold(model)
     X = X if preparer is None or X is None else preparer._read(X)
-    steps, unit_length = flat_steps(model), needs_unit_length(model)
+    steps, unit_length = [step for _, step in inside.steps], needs_unit_length(inside)
+    if isinstance(head, ForestSpace):
+        raise _not_linear(head)
     if unit_length and steps[0].norm != "l2":
         raise ValueError(
             f"Normalizer(norm={shown(steps[0].norm)}) does not give vectors of unit length: use "
@@ -99,14 +101,14 @@ def to_matrix(
         )
     if not any(isinstance(step, MahalanobisLearner) for step in steps):
         raise ValueError(f"This {type(model).__name__} contains no learned metric.")
-    parts, width = [], model.n_features_in_
+    parts, width = [], inside.n_features_in_
     for step in steps[unit_length:]:
         parts.append(_linear_part(step, width))
         width = parts[-1].shape[1]
     if n_components is None:
         W = sparse.eye_array(width, format="csr")
     else:
-        W = _keep_leading(parts, n_components, X, model)
+        W = _keep_leading(parts, n_components, X, inside)
     for part in reversed(parts):
         W = part @ W
     return np.ascontiguousarray(W, dtype=dtype)

@@ -48,22 +48,17 @@ def flat_steps(model: Any) -> list[Any]:
     return [model]
 
 
-def first_step(model: Any) -> Any:
-    """Return the first step of a pipeline, or of the one in it; or the model itself."""
-    return first_step(model.steps[0][1]) if hasattr(model, "steps") else model
-
-
 def column_names(model: Any) -> list[str]:
     """Return the names of the columns that a model was fitted on; none if they had none."""
     return [str(name) for name in getattr(model, "feature_names_in_", ())]
 
 
-def selected_columns(model: Any) -> list[tuple[Any, list[str]]]:
+def selected_columns(model: Pipeline) -> list[tuple[Any, list[str]]]:
     """Return the parts of a ColumnTransformer that comes first, and the columns of each by name.
 
     There are none if the model begins with another step, or if the columns had no names.
     """
-    first, names = first_step(model), column_names(model)
+    first, names = model.steps[0][1], column_names(model)
     if not names or not isinstance(first, ColumnTransformer):
         return []
     places = first._transformer_to_input_indices

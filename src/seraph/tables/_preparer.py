@@ -232,17 +232,4 @@ class TablePreparer(TransformerMixin, BaseEstimator):
         return tags
 
 
-def unfold(model: Any) -> tuple[TablePreparer | None, Any]:
-    """Return the preparer that a pipeline begins with, and the rest as scikit-learn's steps.
-
-    The rest takes the columns as numbers and text, as the preparer reads them. A model without a
-    preparer is returned as it is.
-    """
-    steps = getattr(model, "steps", ())
-    if not steps or not isinstance(steps[0][1], TablePreparer):
-        return None, model
-    preparer = steps[0][1]
-    return preparer, Pipeline([*preparer.encoder_.steps, *steps[1:]])
-
-
 _publish(globals(), "seraph")
