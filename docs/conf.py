@@ -56,7 +56,7 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "subsection_order": ["../examples/jobs", "../examples/learning", "../examples/pictures", "*"],
     "within_subsection_order": "FileNameSortKey",
-    "first_notebook_cell": f"%pip install -q 'seraph-learn[plot,tables] @ git+{REPOSITORY}'",
+    "first_notebook_cell": f'%pip install -q "seraph-learn[plot,tables] @ git+{REPOSITORY}"',
     "doc_module": ("seraph",),
     "reference_url": {"seraph": None},
     "backreferences_dir": "generated/backreferences",

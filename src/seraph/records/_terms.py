@@ -12,7 +12,7 @@ from scipy import sparse
 
 from .._utils._typing import Array
 
-_BITS = 20  # terms are numbered by hashes of so many bits
+_BITS = 20  # terms are numbered by hashes of this many bits
 _TEXTS_AT_ONCE = 50_000
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, so that multiplying by it is one to one
 _SPACE, _END = 32, 10

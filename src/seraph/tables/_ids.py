@@ -20,9 +20,9 @@ _FEWEST_ROWS, _FEWEST_DISTINCT = 10, 20
 _DISTINCT = 0.95
 # Ids that are numbered on have few gaps; others have one length. Most amounts may end in 0.
 _DENSE, _SPREAD, _ROUND = 4, 10, 0.5
-# A number so many times as large as all others may mean "missing"; then, for one such as 999.
+# A number this many times as large as all others may mean "missing"; then, for one such as 999.
 _FAR, _FAR_NINES = 1e4, 5.0
-# Whole numbers of so many digits are codes: a slip in one digit leaves them alike as text only.
+# Whole numbers of this many digits are codes: a slip in one digit leaves them alike as text only.
 _CODE_DIGITS = 4
 
 

@@ -19,7 +19,7 @@ _GROUPED = {
     mark: re.compile(rf"[+-]?[1-9][0-9]{{0,2}}([{other}][0-9]{{3}})+([{mark}][0-9]*)?")
     for mark, other in _OTHER.items()
 }
-# With so many decimals, or an exponent, a point separates no thousands.
+# With this many decimals, or an exponent, a point does not separate thousands.
 _POINT = re.compile(r"[+-]?[0-9]+\.([0-9]{4,}([eE][+-]?[0-9]+)?|[0-9]*[eE][+-]?[0-9]+)")
 _TRUTH = {"true": 1.0, "false": 0.0}
 _CURRENCY = r"[A-Z]{0,2}[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR"

@@ -21,7 +21,7 @@ _YES = ("1", "+1", "1.0", "true", "yes", "y", "ja", "j", "same", "similar")
 _NO = ("0", "-1", "0.0", "-1.0", "false", "no", "n", "nein", "different", "dissimilar")
 _ANSWERS = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
 _UNSURE = ("unsure", "cannot tell")
-# A column of numbers or dates has at most so many words for nothing beside those above.
+# A column of numbers or dates has at most this many further words for "missing".
 _MOST_WORDS = 3
 # Columns and names that a message lists; the rest are counted.
 _LISTED, _NAMES = 5, 12
