@@ -109,10 +109,10 @@ def _link_to_sklearn(
 def _skip_members_of_sklearn(
     app: Sphinx, what: str, name: str, member: object, skip: bool, options: object
 ) -> bool | None:
-    """Skip what every estimator of scikit-learn has; api.rst says it once."""
+    """Skip what every estimator of scikit-learn has, which api.rst says once, and every widget."""
     common = name in {"get_params", "set_params", "get_metadata_routing"}
-    of_sklearn = str(getattr(member, "__module__", "")).startswith("sklearn.")
-    return True if common or of_sklearn else None
+    home = str(getattr(member, "__module__", "")).partition(".")[0]
+    return True if common or home in {"sklearn", "anywidget", "ipywidgets", "traitlets"} else None
 
 
 # What screen readers and keyboards miss in the pages of the theme.

@@ -79,7 +79,7 @@ MADE_FOR_APPLICATIONS = (
     "seraph.persist._write",
 )
 # The shop window: it names what users import, and loads it when it is first used.
-MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"_apps", "__main__"}
+MAY_IMPORT["__init__"] = set(MAY_IMPORT) - {"__main__"}
 
 
 def room_of(path: Path) -> str:

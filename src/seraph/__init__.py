@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
         records,
         tables,
     )
+    from ._apps.ask._widget import AskWidget
     from ._clustering import constrained_k_means
     from ._decide._classifier import MetricClassifier
     from ._decide._folds import MarksKFold
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # for type checkers and editors; a test compares it with the 
 
 __all__ = [
     "SERAPH",
+    "AskWidget",
     "FitState",
     "ForestSpace",
     "MahalanobisLearner",
@@ -58,6 +60,7 @@ __all__ = [
 
 # Where each name lives.
 _HOMES = {
+    "_apps.ask._widget": ("AskWidget",),
     "_clustering": ("constrained_k_means",),
     "tables._preparer": ("TablePreparer",),
     "_decide._classifier": ("MetricClassifier",),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from seraph import save
-from seraph._apps.ask._answers import Answer, AnswerFile, ClassFormat, PairFormat
+from seraph._apps.ask._answers import Answer, AnswerFile
 from seraph.classic import Euclidean
 from seraph.tables._answers import digest
 
@@ -21,20 +21,19 @@ def path(tmp_path):
     return tmp_path / "answers.csv"
 
 
-def opened(path, ids=IDS, form=None):
-    return AnswerFile(path, ids, form or PairFormat())
+def opened(path, ids=IDS, **form):
+    return AnswerFile(path, ids, **form)
 
 
-def write(path, answers=SOME, form=None):
-    file = opened(path, form=form)
+def write(path, answers=SOME, **form):
+    file = opened(path, **form)
     for answer in answers:
         file.add([answer])
     return path.read_bytes()
 
 
-def read(path, ids=IDS, form=None):
-    file = opened(path, ids, form)
-    return list(file.answers)
+def read(path, ids=IDS, **form):
+    return opened(path, ids, **form).answers
 
 
 def test_what_is_written_is_read_again(path):
@@ -42,8 +41,8 @@ def test_what_is_written_is_read_again(path):
     assert read(path) == SOME
     path.unlink()
     some = [Answer((3,), "x, y"), Answer((0,), None), Answer((1,), "z", 2, 1.0)]
-    write(path, some, form=ClassFormat())
-    assert read(path, form=ClassFormat()) == some
+    write(path, some, classes=True)
+    assert read(path, classes=True) == some
 
 
 def test_rows_are_found_by_name_when_their_order_has_changed(path):
@@ -170,7 +169,7 @@ CELLS = [f"cells of {k}".encode() for k in range(8)]
 def tabled(path, cells, ids=NUMBERS, answers=(), *, by_id=True):
     """Open a file of answers about a table; return its answers."""
     contents = [digest(row) for row in cells].__getitem__
-    file = AnswerFile(path, ids[: len(cells)], PairFormat(), contents, by_id=by_id)
+    file = AnswerFile(path, ids[: len(cells)], contents, by_id=by_id)
     for answer in answers:
         file.add([answer])
     return list(file.answers)

@@ -9,25 +9,30 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from seraph._apps.ask._things import Folder, RowThings
+from seraph._apps.ask._things import Column, Files, RowThings
+from seraph.tables._table import as_table
 from tests.helpers.ask import clusters, names, served, session, values_of
 from tests.helpers.browser import answer, expect, expect_answers, key_of, shot
 from tests.helpers.quick import few
 
 X, y = clusters(40)
 PHONE = {"width": 375, "height": 740}
-CELLS = {
-    "name": ["Ann <b>Lee</b>", "Anne Lee"] * 20,
-    "city": ["Bonn"] * 40,
-    "year": [str(1980 + k) for k in range(40)],
-}
+TABLE = as_table(
+    pd.DataFrame(
+        {
+            "name": ["Ann <b>Lee</b>", "Anne Lee"] * 20,
+            "city": ["Bonn"] * 40,
+            "year": np.arange(1980, 2020),
+        }
+    )
+)
+CELLS = RowThings(names(40), {name: Column(name, [TABLE]) for name in TABLE.names})
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     path = tmp_path_factory.mktemp("rows") / "answers.csv"
-    things = RowThings(names(40), CELLS, sizes={"year": np.arange(40) / 11.5})
-    with session(path, X, things=things) as opened, served(opened) as client:
+    with session(path, X, things=CELLS) as opened, served(opened) as client:
         yield opened, client
 
 
@@ -37,10 +42,10 @@ def things_of(kind, folder):
         for k in range(40):
             color = ["#33639f", "#c26a1b", "#3c8a35"][y[k]]
             Image.new("RGB", (80, 60), color).save(folder / f"row {k}.png")
-        return RowThings(names(40), {}, Folder(folder, names(40)))
+        return RowThings(names(40), {}, Files.below(folder, names(40)))
     if kind == "text":
         return RowThings(names(40), {"text": [f"A note, number {k}, <i>long</i>." for k in y]})
-    return RowThings(names(40), CELLS, sizes={"year": np.arange(40) / 11.5})
+    return CELLS
 
 
 def said(path):
@@ -87,7 +92,7 @@ def test_fifty_screens_by_keys_mouse_and_touch(tmp_path, open_page, kind):
             Image.new("RGB", (40, 30), ["red", "green", "blue"][classes[k]]).save(
                 tmp_path / f"row {k}.png"
             )
-        things = RowThings(ids, {}, Folder(tmp_path, ids))
+        things = RowThings(ids, {}, Files.below(tmp_path, ids))
     path = tmp_path / "answers.csv"
     with session(path, many, things=things) as opened, served(opened) as client:
         page = open_page(client.address)
@@ -112,7 +117,7 @@ def test_cells_that_differ_from_the_first_row_are_marked_and_escaped(rows, open_
         value = name.locator("dd").inner_text()
         assert ((name.get_attribute("class") or "") == "differs") == (value != first[0])
         assert not city.get_attribute("class")
-        gap = abs(int(year.locator("dd").inner_text()[:4]) - int(first[2])) / 11.5
+        gap = abs(int(year.locator("dd").inner_text()[:4]) - int(first[2])) / np.std(range(40))
         wanted = "" if gap < 0.1 else "near" if gap < 0.5 else "apart" if gap < 1.5 else "far"
         assert (year.get_attribute("class") or "") == wanted
         assert year.locator("mark").count() == 0

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from seraph._apps.ask._records import Records
-from seraph._apps.ask._things import Folder, RowThings
+from seraph._apps.ask._things import Files, RowThings
 from seraph.records import DuplicateFinder
 from tests.helpers.ask import clusters
 from tests.helpers.browser import answer, expect, expect_answers, shot
@@ -26,7 +26,7 @@ def test_a_picture_that_cannot_be_read_is_not_asked_about(tmp_path, ask, open_pa
             path.write_bytes(b"not a picture")
         else:
             Image.new("RGB", (80, 60), "#33639f").save(path)
-    things = RowThings(ids, {}, Folder(tmp_path, ids))
+    things = RowThings(ids, {}, Files.below(tmp_path, ids))
     path = tmp_path / "answers.csv"
     opened, _, page = ask(X, things=things)
     for _ in range(4):
@@ -57,7 +57,7 @@ def test_keys_answer_after_a_sound_was_played(tmp_path, ask):
         with wave.open(str(tmp_path / f"{name}.wav"), "wb") as sound:
             sound.setparams((1, 2, 8000, 0, "NONE", ""))
             sound.writeframes(b"\0\0" * 800)
-    things = RowThings(ids, {}, Folder(tmp_path, ids))
+    things = RowThings(ids, {}, Files.below(tmp_path, ids))
     *_, page = ask(X[:6], things=things)
     page.locator("audio").first.focus()
     page.keyboard.press("2")

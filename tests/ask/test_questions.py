@@ -5,8 +5,7 @@ import pytest
 
 from seraph import Marks, MeanMetric
 from seraph._apps.ask._answers import Answer
-from seraph._apps.ask._learning import Labels, Learning
-from seraph._apps.ask._questions import SIZE, Screens
+from seraph._apps.ask._learning import SIZE, Known, Learning
 from seraph._apps.ask._screens import Question, answered
 from tests.helpers.ask import clusters
 
@@ -49,14 +48,14 @@ def test_named_rows_are_read_again():
 
 def test_most_answers_about_a_pair_decide_and_a_tie_says_nothing():
     said = [((1, 2), True), ((2, 1), True), ((1, 2), False), ((0, 4), True), ((4, 0), False)]
-    labels = Labels.of([Answer(rows, value, k, 0.5) for k, (rows, value) in enumerate(said)])
-    assert (labels.pairs.tolist(), labels.same.tolist()) == ([[1, 2]], [True])
+    known = Known.of([Answer(rows, value, k, 0.5) for k, (rows, value) in enumerate(said)])
+    assert (known.pairs.tolist(), known.same.tolist()) == ([[1, 2]], [True])
 
 
 def screens(rows, X=X, *, learner=None, names=False):
-    learning = Learning(X)
+    learning = Learning(X, np.array(rows), names=names)
     learning.learner = learner
-    return Screens(learning, np.array(rows), np.random.default_rng(0), names=names)
+    return learning
 
 
 def test_near_rows_are_near_by_the_learned_distance():
@@ -65,7 +64,7 @@ def test_near_rows_are_near_by_the_learned_distance():
     same = []
     for known in (None, learner):
         asking = screens(range(300), noisy, learner=known)
-        rows = np.array([asking.plain(set()).rows for _ in range(100)])
+        rows = np.array([asking.question(set()).rows for _ in range(100)])
         assert rows.shape == (100, SIZE)
         same.append(np.mean(classes[rows[:, 1:]] == classes[rows[:, :1]]))
     assert same[1] > same[0] + 0.05
@@ -73,7 +72,7 @@ def test_near_rows_are_near_by_the_learned_distance():
 
 def test_a_screen_has_a_pair_without_an_answer_while_there_is_one():
     asking, known, n = screens([3, 7, 8]), set(), 0
-    while screen := asking.plain(known):
+    while screen := asking.question(known):
         assert sorted(screen.rows) == [3, 7, 8]
         known |= {tuple(sorted(a.rows)) for a in screen.answers([True, False, False], 1)}
         n += 1
@@ -83,7 +82,7 @@ def test_a_screen_has_a_pair_without_an_answer_while_there_is_one():
 
 def test_every_row_is_named_once():
     asking, known, sizes = screens(range(20), names=True), set(), []
-    while screen := asking.plain(known):
+    while screen := asking.question(known):
         known.add(screen.rows)
         sizes.append(len(screen.rows))
         assert len(screen.chances) == sizes[-1] - 1

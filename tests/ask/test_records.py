@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from seraph._apps.ask._answers import Answer, AnswerFile, PairFormat
-from seraph._apps.ask._records import RecordQuestions, Records
+from seraph._apps.ask._answers import Answer, AnswerFile
+from seraph._apps.ask._records import RecordLearning, Records
 from seraph.records import DuplicateFinder
 from tests.helpers.ask import answer_truly, session
 from tests.helpers.people import people, same
@@ -18,7 +18,7 @@ def records():
 
 
 def questions(records, rows=range(100)):
-    return RecordQuestions(records, np.array(rows), np.random.default_rng(0))
+    return RecordLearning(records, np.array(rows), np.random.default_rng(0))
 
 
 def truly(rows):
@@ -27,17 +27,17 @@ def truly(rows):
 
 def test_the_questions_are_those_of_the_finder(records):
     asked = questions(records)
-    first = {question.rows for question in asked.chosen([])}
+    first = {*asked.chosen([])}
     assert first == set(map(tuple, records.finder.questions(20).tolist()))
     known = truly(first)
     pairs, answers = records.answers(known)
     expected = {*map(tuple, records.finder.questions(20, pairs, answers).tolist())} - first
-    assert {question.rows for question in asked.chosen(known)} == expected
+    assert {*asked.chosen(known)} == expected
 
 
 def test_every_pair_of_neighbors_is_asked_once(records):
     asked, known = questions(records, range(12)), set()
-    while question := asked.plain(known):
+    while question := asked.question(known):
         known.add(question.rows)
     neighbors = map(tuple, records.finder.candidates().tolist())
     assert known == {pair for pair in neighbors if max(pair) < 12}
@@ -91,7 +91,7 @@ def test_a_corrected_answer_is_not_asked_a_third_time(tmp_path, records):
 
 def test_an_answer_that_is_given_again_is_not_overruled(tmp_path, records):
     """The finder takes it for sure, as `seraph duplicates` does when it reads the file."""
-    file = AnswerFile(tmp_path / "answers.csv", [str(row) for row in range(100)], PairFormat())
+    file = AnswerFile(tmp_path / "answers.csv", [str(row) for row in range(100)])
     for answer in truly(map(tuple, records.finder.questions(40).tolist())):
         file.add([answer])
     pairs = records.finder.find(*records.answers(file.answers)).pairs.tolist()

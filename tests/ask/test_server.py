@@ -12,7 +12,7 @@ from PIL import Image
 from seraph._apps.ask import _server
 from seraph._apps.ask._finish import Finish
 from seraph._apps.ask._server import Server
-from seraph._apps.ask._things import Folder, RowThings
+from seraph._apps.ask._things import Files, RowThings
 from tests.helpers.ask import Client, clusters, names, served, session
 
 X, y = clusters(30)
@@ -37,7 +37,7 @@ def root(tmp_path_factory):
 @pytest.fixture(scope="module")
 def client(root, tmp_path_factory):
     path = tmp_path_factory.mktemp("answers") / "answers.csv"
-    things = RowThings(IDS, {"cell": ["</script><b>"] * 30}, Folder(root, IDS))
+    things = RowThings(IDS, {"cell": ["</script><b>"] * 30}, Files.below(root, IDS))
     things.shown = lambda row: True  # so that all rows count
     with session(path, X, things=things) as opened, served(opened) as running:
         running.session = opened

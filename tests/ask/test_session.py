@@ -176,7 +176,7 @@ def test_a_session_goes_on_where_it_ended(path):
         state = opened.state()
         assert state["version"] == 1  # learned at once
         assert state["counts"]["answers"] == 8
-        assert [judged["answers"] for judged in state["learning"]["judgments"]] == [6, 8]
+        assert [judged["answers"] for judged in state["learning"]["judgments"]] == [8]
         assert "95 % interval of the difference" in state["learning"]["advice"]
         answer(opened)
         assert opened.file.answers[-1].screen == 9

@@ -5,7 +5,7 @@ import io
 import pytest
 from PIL import Image
 
-from seraph._apps.ask._things import Folder, RowThings
+from seraph._apps.ask._things import Files, RowThings
 
 
 def picture(path, size=(40, 30), color=(200, 30, 30), **options):
@@ -28,7 +28,7 @@ def root(tmp_path):
 
 
 def kinds(root, *ids):
-    things = RowThings(ids, {}, Folder(root, ids))
+    things = RowThings(ids, {}, Files.below(root, ids))
     return [things.card(row)["kind"] for row in range(len(ids))]
 
 
@@ -40,7 +40,7 @@ def test_files_are_found_by_their_name_with_or_without_suffix(root):
 
 @pytest.mark.parametrize("name", ["../secret.png", "deep/../../secret", "/etc/passwd", "", "page"])
 def test_nothing_outside_the_folder_and_no_page_is_found(root, name):
-    things = RowThings([name], {}, Folder(root, [name]))
+    things = RowThings([name], {}, Files.below(root, [name]))
     assert not things.shown(0)
     assert things.card(0)["kind"] == "missing"
     assert things.picture(0, "large") is None
@@ -48,7 +48,7 @@ def test_nothing_outside_the_folder_and_no_page_is_found(root, name):
 
 
 def test_a_file_that_goes_away_is_no_longer_asked_about(root):
-    things = RowThings(["a"], {}, Folder(root, ["a"]))
+    things = RowThings(["a"], {}, Files.below(root, ["a"]))
     assert things.picture(0, "large") is not None
     (root / "a.png").unlink()
     assert things.picture(0, "large") is None
@@ -60,7 +60,7 @@ def test_pictures_are_scaled_and_turned(root):
     exif = Image.Exif()
     exif[0x0112] = 6  # a camera held upright
     turned.save(root / "big.jpg", exif=exif)
-    things = RowThings(["big", "a"], {}, Folder(root, ["big", "a"]))
+    things = RowThings(["big", "a"], {}, Files.below(root, ["big", "a"]))
     for size, side in (("large", 960), ("small", 160)):
         data, kind = things.picture(0, size)
         image = Image.open(io.BytesIO(data))
@@ -72,7 +72,7 @@ def test_pictures_are_scaled_and_turned(root):
 
 def test_what_is_not_a_picture_is_not_passed_on(root):
     (root / "fake.png").write_bytes(b"<script>alert(1)</script>")
-    things = RowThings(["fake"], {}, Folder(root, ["fake"]))
+    things = RowThings(["fake"], {}, Files.below(root, ["fake"]))
     assert things.shown(0)
     assert things.picture(0, "large") is None
     assert not things.shown(0)  # now that this is known

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from rapidfuzz import fuzz
 
-from seraph._apps.cli._ask_rows import Column
+from seraph._apps.ask._things import Column
 from seraph._apps.cli._duplicates import _followed, _short
 from seraph._apps.cli._record_columns import record_columns
 from seraph.records import DuplicateFinder

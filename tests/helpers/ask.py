@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from seraph._apps.ask._answers import AnswerFile, ClassFormat, PairFormat
+from seraph._apps.ask._answers import AnswerFile
 from seraph._apps.ask._finish import Finish
 from seraph._apps.ask._server import Server
 from seraph._apps.ask._session import Session, Setting
@@ -34,12 +34,12 @@ def session(path, X, *, things=None, classes=None, sort=False, finish=None, seed
     """Open a session whose answers go to `path`."""
     ids = names(len(X))
     things = things or RowThings(ids, {"number": [str(k) for k in range(len(X))]})
-    form = PairFormat() if classes is None else ClassFormat()
     report = path.with_suffix(".html") if records is None else None
     none = Finish(["--version"], path.with_suffix(".skops"), report)
     points = X if records is None else records
     setting = Setting(things, "test <data>", points, classes=classes, sort=sort, seed=seed)
-    opened = Session(setting, AnswerFile(path, ids, form), finish or none)
+    file = AnswerFile(path, ids, classes=classes is not None)
+    opened = Session(setting, file, finish or none)
     try:
         yield opened
     finally:
@@ -64,7 +64,7 @@ def answer_truly(opened, y, n=1, *, patient=True):
     """
     asked = []
     for _ in range(n):
-        assert not patient or opened.wait()
+        assert not patient or opened.wait(judged=False)
         question = opened.state()["question"]
         rows = [int(part) for part in question["key"].split("-")]
         assert opened.answer(question["key"], values_of(opened.setting.mode, rows, y))

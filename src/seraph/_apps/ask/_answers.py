@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ...tables._answers import rows_of_another_table
 from ...tables._words import read_answer
-from ._row_names import Contents, RowNames
 
 # A question: the number of a screen, or two rows.
 Place = int | tuple[int, ...]
@@ -45,44 +45,16 @@ class Answer:
 _OPTIONAL, _OLD = ("screen", "chance", "content", "when"), "test_weight"
 
 
-class PairFormat:
-    """The columns that ``seraph fit --pairs`` reads, and a few more that it ignores."""
-
-    numbers: ClassVar[tuple[str, ...]] = ("i", "j")
-    value: ClassVar[str] = "similar"
-    ids: ClassVar[tuple[str, ...]] = ("id_i", "id_j")
-
-    @property
-    def header(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return (*self.numbers, self.value, *self.ids, *_OPTIONAL)
-
-    def text(self, value: bool | str | None) -> str:
-        """Return the cell of an answer."""
-        return str(int(value)) if isinstance(value, bool) else value or ""
-
-    def parsed(self, text: str) -> bool | str | None:
-        """Return the answer in a cell."""
-        return read_answer(text)
-
-
-class ClassFormat(PairFormat):
-    """One line per row that was named."""
-
-    numbers, value, ids = ("row",), "class", ("id",)
-
-    def parsed(self, text: str) -> str | None:
-        """Return the answer in a cell."""
-        return text or None
-
-
 class AnswerFile:
     """A file of answers; it is made if it does not exist.
 
-    `ids` are the names of the rows, by which answers find them again; `contents` returns the
-    digest of a row, and `n_first` is the number of rows of the first of two tables (`RowNames`).
-    `by_id` is whether the user gave the ids: then a few rows may have changed since. The
-    `answers` are in the order of the file; of several about the same rows, the last. The file
+    `ids` are the names of the rows, by which answers find them again. `contents` returns the
+    digest of a row, by which a changed row is noticed. If there are two tables, which may share
+    ids, `n_first` is the number of rows of the first, and an answer names a row of each. With
+    `classes`, there is a line per row that was named, else one per pair. `by_id` is whether the
+    user gave the ids: then a few rows may have changed since.
+
+    The `answers` are in the order of the file; of several about the same rows, the last. The file
     keeps those that agree with it: an answer that was given twice is sure. A file of something
     else, about rows that are not there, or about another table is refused with a ValueError.
     """
@@ -91,18 +63,25 @@ class AnswerFile:
         self,
         path: Path,
         ids: Sequence[str],
-        form: PairFormat,
-        contents: Contents | None = None,
+        contents: Callable[[int], str] | None = None,
         n_first: int | None = None,
         *,
+        classes: bool = False,
         by_id: bool = False,
     ) -> None:
         self.path = path
         self.answers: list[Answer] = []
         self._log: list[Answer] = []  # every line, of which `answers` are the last
-        self._names = RowNames(ids, contents, n_first)
+        self._ids = ids
+        self._contents = None if contents is None else cache(contents)
+        self._n_first = n_first
+        first = {name: row for row, name in enumerate(ids[:n_first])}
+        second = enumerate(ids[n_first:], n_first) if n_first is not None else ()
+        self._rows = (first, {name: row for row, name in second} or first)
+        numbers, self._value = (("row",), "class") if classes else (("i", "j"), "similar")
+        self._ends = ("id",) if classes else ("id_i", "id_j")
+        self._header = (*numbers, self._value, *self._ends, *_OPTIONAL)
         self._by_id = by_id
-        self._form = form
         self._known = self._data()
         header, *lines = self._lines()
         if header:
@@ -137,7 +116,7 @@ class AnswerFile:
             raise OSError("another program has changed it: end this session and start it again")
         out = io.StringIO(newline="")
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self._form.header)
+        writer.writerow(self._header)
         writer.writerows(map(self._cells, answers))
         new = out.getvalue().encode()
         write_whole(self.path, new)
@@ -150,14 +129,15 @@ class AnswerFile:
         self.answers = list(last.values())
 
     def _cells(self, answer: Answer) -> list[str]:
-        """Return the cells of an answer."""
+        """Return the cells of an answer; a second table has row numbers of its own."""
+        rows, value, below = answer.rows, answer.value, self._n_first or 0
         return [
-            *self._names.numbers(answer.rows),
-            self._form.text(answer.value),
-            *(self._names.ids[row] for row in answer.rows),
+            *(str(row - below if row >= below else row) for row in rows),
+            str(int(value)) if isinstance(value, bool) else value or "",
+            *(self._ids[row] for row in rows),
             "" if answer.screen is None else str(answer.screen),
             "" if answer.chance is None else format(answer.chance, ".6g"),
-            self._names.content(answer.rows),
+            "" if self._contents is None else " ".join(map(self._contents, rows)),
             answer.when,
         ]
 
@@ -171,7 +151,7 @@ class AnswerFile:
 
     def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
         """Read the answers."""
-        wanted = self._form.header
+        wanted = self._header
         named = tuple(column for column in header if column != _OLD)
         if named != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
@@ -180,14 +160,18 @@ class AnswerFile:
         for number, line in enumerate(lines):
             cells = dict.fromkeys(wanted, "") | dict(zip(header, line, strict=False))
             try:
-                rows = self._names.find([cells[column] for column in self._form.ids])
+                names = [cells[column] for column in self._ends]
+                rows = [places[name] for places, name in zip(self._rows, names, strict=False)]
                 answer = self._answer(rows, cells)
             except KeyError:
                 lost.append(number)
                 continue
             except ValueError as error:
                 raise ValueError(self._refusal(f"has a bad row {number} ({error})")) from None
-            changed |= self._names.changed(rows, cells["content"])
+            digests = cells["content"].split(" ")
+            if self._contents is not None and len(digests) == len(rows):
+                pairs = zip(rows, digests, strict=True)
+                changed |= {row: self._contents(row) != digest for row, digest in pairs}
             self._log.append(answer)
         if lost:
             raise ValueError(
@@ -199,7 +183,8 @@ class AnswerFile:
 
     def _answer(self, rows: Sequence[int], cells: Mapping[str, str]) -> Answer:
         """Return the answer in a line."""
-        value = self._form.parsed(cells[self._form.value])
+        said = cells[self._value]
+        value = said or None if self._value == "class" else read_answer(said)
         screen, chance = cells["screen"].removesuffix(".0"), cells["chance"]
         if screen and not screen.isdecimal():
             raise ValueError(f"the screen {screen[:80]!r} is not a number")
@@ -221,7 +206,7 @@ class AnswerFile:
             raise ValueError(
                 f"{self.path} has answers about another table: {len(others)} of the "
                 f"{len(changed)} rows that they are about have other cells here, "
-                f"{self._names.ids[others[0]]!r} first. Pass the table that they are about"
+                f"{self._ids[others[0]]!r} first. Pass the table that they are about"
                 f"{order}, or choose another file with -o. If these are the same rows with "
                 f"other cells, remove the column 'content' from {self.path}."
             )
@@ -229,5 +214,5 @@ class AnswerFile:
     def _refusal(self, fault: str) -> str:
         return (
             f"{self.path} {fault}: it is not a file of answers of this kind, which starts with "
-            f"{','.join(self._form.header)!r}. Choose another file with -o."
+            f"{','.join(self._header)!r}. Choose another file with -o."
         )

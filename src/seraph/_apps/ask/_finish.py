@@ -51,6 +51,11 @@ class Finish:
         return self._files
 
     @property
+    def is_done(self) -> bool:
+        """Whether the files are there."""
+        return self._status == "done"
+
+    @property
     def command(self) -> str:
         """The line to type in a shell."""
         return shlex.join(["seraph", *self._line()])

@@ -1,10 +1,10 @@
-"""Learning beside the questions: refits, the test, and the picture of the points."""
+"""What is asked about points, and what the answers teach: screens, judgments, and a picture."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,14 +13,19 @@ from scipy.linalg import orthogonal_procrustes
 from sklearn.decomposition import PCA
 from sklearn.metrics import roc_curve
 
-from ... import Marks, MeanMetric, ScreenJudgment, judge_screens
+from ... import Marks, MeanMetric, PairClassifier, ScreenJudgment, judge_screens, query_screens
 from ..._utils._typing import Array, BoolArray, IntArray
 from ._answers import Answer, Place
-from ._screens import answered
+from ._screens import Asked, Question, answered
 
 # Rows that a refit learns from and that the map shows, beside those asked about. The final fit
 # learns from all.
 _ROWS = 800
+# Rows of a screen, how many of them are near the first one, and the rows that they are drawn from,
+# so that it takes milliseconds, however many there are.
+SIZE, _NEAR, _DRAWN = 8, 4, 4000
+# Screens that are drawn until one has a pair that has no answer yet.
+_TRIES = 20
 # It is time to finish when the AUC has risen by no more than this in the last screens.
 WINDOW, _LITTLE = 10, 0.01
 # What the page calls the verdict of `judge_screens`.
@@ -32,49 +37,38 @@ _SAID = {
 }
 
 
-@dataclass(frozen=True)
-class Labels:
-    """What the answers say, as arguments of ``fit`` after X: pairs, or class codes of rows.
+class Known(NamedTuple):
+    """What the answers say: pairs, which of them are the same, and class names of rows.
 
     A pair that was answered several times is what most of its answers say; a tie says nothing.
+    Of named rows, there are all pairs.
     """
 
     pairs: IntArray
     same: BoolArray
-    codes: dict[int, int]
+    names: dict[int, str]
 
     @classmethod
-    def of(cls, answers: Sequence[Answer]) -> Labels:
+    def of(cls, answers: Sequence[Answer]) -> Known:
         """Collect the answers that are not "unsure"."""
+        names = {a.rows[0]: a.value for a in answers if isinstance(a.value, str)}
+        if names:
+            rows = np.array(sorted(names))
+            said = np.array([names[row] for row in rows.tolist()])
+            i, j = np.triu_indices(len(rows), 1)
+            return cls(np.column_stack([rows[i], rows[j]]), said[i] == said[j], names)
         votes: Counter[tuple[int, ...]] = Counter()
         for answer in answers:
             if isinstance(answer.value, bool):
                 votes[tuple(sorted(answer.rows))] += 1 if answer.value else -1
-        marked = [pair for pair, vote in votes.items() if vote]
-        named = {a.rows[0]: a.value for a in answers if isinstance(a.value, str)}
-        names = sorted(set(named.values()))
-        return cls(
-            np.array(marked, dtype=np.intp).reshape(-1, 2),
-            np.array([votes[pair] > 0 for pair in marked], dtype=bool),
-            {row: names.index(name) for row, name in named.items()},
-        )
-
-    def all_pairs(self) -> tuple[IntArray, BoolArray]:
-        """Return the marked pairs, and those that the classes imply."""
-        rows = np.array(list(self.codes), dtype=np.intp)
-        codes = np.array(list(self.codes.values()))
-        i, j = np.triu_indices(len(rows), 1)
-        pairs = np.column_stack([rows[i], rows[j]])
-        return (
-            np.concatenate([self.pairs, np.sort(pairs, axis=1)]),
-            np.concatenate([self.same, codes[i] == codes[j]]).astype(bool),
-        )
+        told = {pair: vote > 0 for pair, vote in votes.items() if vote}
+        pairs = np.array([*told], dtype=np.intp).reshape(-1, 2)
+        return cls(pairs, np.array([*told.values()], dtype=bool), names)
 
     @property
     def kinds(self) -> tuple[int, int]:
         """Numbers of pairs that are the same, and that are different."""
-        same = self.all_pairs()[1]
-        return int(same.sum()), int((~same).sum())
+        return int(self.same.sum()), int((~self.same).sum())
 
 
 class Screened(NamedTuple):
@@ -104,8 +98,7 @@ class Screened(NamedTuple):
         )
 
 
-@dataclass(frozen=True)
-class Advice:
+class Advice(NamedTuple):
     """What to do next; `stop` is whether this is a good moment to stop."""
 
     text: str
@@ -115,19 +108,57 @@ class Advice:
 class Learning:
     """The model of a session, refitted as answers come in; `X` are all points, scaled.
 
-    The `learner` is None before anything was learned.
+    It asks about those `rows` that can be shown; with `names`, about those without a name. The
+    `learner` is None before anything was learned. The verdict is about the distance that ``seraph
+    fit`` gives at the end: for pairs, that of a `PairClassifier` with its forest. Near rows are
+    near by the metric, which is quicker, and teaches as much.
     """
 
-    def __init__(self, X: Array, seed: int = 0, *, sort: bool = False) -> None:
+    def __init__(
+        self,
+        X: Array,
+        rows: Array | None = None,
+        seed: int = 0,
+        *,
+        sort: bool = False,
+        names: bool = False,
+        asked: int = 0,
+    ) -> None:
         self.X = X
-        self._sort = sort
+        self._sort, self._names = sort, names
+        self._shown = np.arange(len(X)) if rows is None else rows
+        self._rng = np.random.default_rng([seed, asked])
         self.learner: Any = None
-        rng = np.random.default_rng(seed)
-        n = len(X)
-        self._rows = np.sort(rng.permutation(n)[:_ROWS])
+        self._rows = np.sort(np.random.default_rng(seed).permutation(len(X))[:_ROWS])
         self._plane = _plane(X[self._rows])
+        self._kinds = (0, 0)
         self._past: list[tuple[int, ScreenJudgment]] = []  # after how many screens
         self._places: list[Place] = []  # of the judged screens
+
+    def question(self, known: Asked) -> Question | None:
+        """Return a screen with something that is not `known`; None if nothing is left."""
+        if self._names:
+            asked = [row for rows in known for row in rows]
+            free = np.setdiff1d(self._shown, np.array(asked, dtype=np.intp))
+            return self._drawn(free) if len(free) else None
+        drawn = (self._drawn(self._shown) for _ in range(_TRIES))
+        return next((screen for screen in drawn if screen.is_new(known)), None)
+
+    def _drawn(self, rows: Array) -> Question:
+        rows = self._rng.choice(rows, min(_DRAWN, len(rows)), replace=False)
+        size = min(SIZE, len(rows))
+        if size == 1:
+            return Question((int(rows[0]),))
+        places, chances = query_screens(
+            self.learner,
+            self.X[rows],
+            size=size,
+            near=min(_NEAR, size - 2),
+            random_state=int(self._rng.integers(2**31)),
+        )
+        # As the file keeps them.
+        kept = tuple(float(f"{chance:.6g}") for chance in chances[0])
+        return Question(tuple(rows[places[0]].tolist()), kept)
 
     @property
     def judgments(self) -> list[dict[str, Any]]:
@@ -161,9 +192,9 @@ class Learning:
             "more_screens": last.more,
         }
 
-    def advice(self, answers: Sequence[Answer], *, left: bool) -> Advice:
+    def advice(self, *, left: bool) -> Advice:
         """Say which distance is better, and whether to go on."""
-        kinds = Labels.of(answers).kinds
+        kinds = self._kinds
         if not left:
             return Advice(f"There is nothing left to ask. {self.verdict}", stop=True)
         if kinds == (0, 0):
@@ -182,44 +213,35 @@ class Learning:
         return Advice(f"{self.verdict} {_outlook(last)}")
 
     def refit(self, answers: Sequence[Answer]) -> bool:
-        """Learn from the answers and judge by them; return whether that was possible.
+        """Learn the metric; return whether that was possible."""
+        known = Known.of(answers)
+        self._kinds = known.kinds
+        if not all(known.kinds):
+            return False
+        rows = np.union1d(self._rows, known.pairs.ravel())
+        if known.names:
+            y = np.full(len(rows), -1)
+            codes = np.unique([*known.names.values()], return_inverse=True)[1]
+            y[np.searchsorted(rows, [*known.names])] = codes
+            learner = MeanMetric().fit(self.X[rows], y)
+        else:
+            marks = Marks(np.searchsorted(rows, known.pairs), known.same, rows=len(rows))
+            learner = MeanMetric().fit(self.X[rows], marks=marks)
+        if len(learner.components_):
+            self.learner = learner
+        return len(learner.components_) > 0
 
-        The first time, the judgments of earlier moments are made as well, to draw the curve.
-        """
-        labels = Labels.of(answers)
-        if not all(labels.kinds):
-            return False
-        learner = self._fit(labels)
-        if len(learner.components_) == 0:
-            return False
-        self.learner = learner
+    def judge(self, answers: Sequence[Answer]) -> None:
+        """Judge by the answers; the first time, also at half of them, to draw the curve."""
         screens = Screened.of(answers, sort=self._sort)
         n = len(screens.rows)
-        first = [n * k // 4 for k in (1, 2, 3)] if not self._past else []
-        for k in dict.fromkeys([*first, n]):
-            judged = self._judged(screens, k)
-            if judged is not None:
+        model = MeanMetric() if self._names else PairClassifier()
+        for k in (n,) if self._past else (n // 2, n):
+            told = screens.rows[:k], screens.said[:k], screens.chances[:k]
+            with suppress(ValueError):  # they are too few
+                judged = judge_screens(model, self.X, *told)
                 self._past = [*(past for past in self._past if past[0] < k), (k, judged)]
         self._places = screens.places
-        return True
-
-    def _judged(self, screens: Screened, n: int) -> ScreenJudgment | None:
-        """Judge by the first n screens; None if they are too few."""
-        said = screens.rows[:n], screens.said[:n], screens.chances[:n]
-        try:
-            return judge_screens(MeanMetric(), self.X, *said)
-        except ValueError:
-            return None
-
-    def _fit(self, labels: Labels) -> MeanMetric:
-        asked = [*labels.pairs.ravel().tolist(), *labels.codes]
-        rows = np.union1d(self._rows, np.array(asked, dtype=np.intp))
-        if labels.codes:
-            y = np.full(len(rows), -1)
-            y[np.searchsorted(rows, list(labels.codes))] = list(labels.codes.values())
-            return MeanMetric().fit(self.X[rows], y)
-        pairs = np.searchsorted(rows, labels.pairs)
-        return MeanMetric().fit(self.X[rows], marks=Marks(pairs, labels.same, rows=len(rows)))
 
     def odd(self) -> list[Place]:
         """Return the screens whose answers contradict the others, the most doubtful first."""
@@ -232,7 +254,7 @@ class Learning:
         Both show the two leading principal components, turned so that points move as little as
         possible from the one to the other, and scaled to the size of the picture.
         """
-        pairs, same = Labels.of(answers).all_pairs()
+        pairs, same, _ = Known.of(answers)
         rows = np.union1d(self._rows, pairs.ravel()).astype(np.intp)
         before = _scaled(_flat(self._plane, self.X[rows]))
         after, groups = before, [-1] * len(rows)

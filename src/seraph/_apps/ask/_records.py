@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ..._utils._typing import Array, BoolArray, IntArray
 from ...records import DuplicateFinder, Duplicates
 from ._answers import Answer, Place
 from ._learning import Advice, interval_of
-from ._screens import Known, Question
+from ._screens import Asked, Question
 
 # Pairs that are chosen at a time.
 _POOL = 20
@@ -39,26 +40,30 @@ class Records:
         return pairs - self.below, np.array([a.value for a in known], dtype=bool)
 
 
-class RecordQuestions:
-    """The questions of ``seraph duplicates --ask``, about rows that can be shown."""
+class RecordLearning:
+    """The questions of ``seraph duplicates --ask``, and what the answers tell."""
 
     def __init__(self, records: Records, rows: Array, rng: np.random.Generator) -> None:
         self._records = records
         self._rng = rng
-        self._rows = set(rows.tolist())
+        self._rows = set(rows.tolist())  # that can be shown
         candidates = records.finder.candidates() + records.below
         self._rest = [pair for pair in map(tuple, candidates.tolist()) if self._rows >= {*pair}]
         if not self._rest:
             raise ValueError("No two neighboring records can be shown: check --show.")
-        self._spread = self.chosen([])
+        self._kinds: set[bool | str | None] = set()
+        self._past: list[tuple[int, Duplicates]] = []
+        self._spread = self._pool = self.chosen([])
 
-    def plain(self, known: Known) -> Question | None:
-        """Return a pair that needs no model: spread over all similarities at first, then any."""
-        free = (question for question in self._spread if question.rows not in known)
-        others = (Question(pair) for pair in self._rest if pair not in known)
-        return next(free, None) or next(others, None)
+    def question(self, known: Asked) -> Question | None:
+        """Return a pair that has no answer, one that the finder would ask about first.
 
-    def chosen(self, answers: Sequence[Answer]) -> list[Question]:
+        Before anything is learned, these are spread over all similarities.
+        """
+        pairs = chain(self._pool, self._spread, self._rest)
+        return next((Question(pair) for pair in pairs if pair not in known), None)
+
+    def chosen(self, answers: Sequence[Answer]) -> list[tuple[int, ...]]:
         """Return the pairs that the finder would ask about, in random order."""
         pairs, same = self._records.answers(answers)
         try:
@@ -67,15 +72,7 @@ class RecordQuestions:
             return []
         known = {answer.rows for answer in answers}
         new = map(tuple, (self._rng.permutation(asked) + self._records.below).tolist())
-        return [Question(pair) for pair in new if pair not in known and self._rows >= {*pair}]
-
-
-class RecordLearning:
-    """What the answers tell about the duplicates."""
-
-    def __init__(self, records: Records) -> None:
-        self._records = records
-        self._past: list[tuple[int, Duplicates]] = []
+        return [pair for pair in new if pair not in known and self._rows >= {*pair}]
 
     @property
     def judgments(self) -> list[dict[str, Any]]:
@@ -115,28 +112,31 @@ class RecordLearning:
 
     def refit(self, answers: Sequence[Answer]) -> bool:
         """Find the duplicates; return whether there are answers of both kinds."""
-        pairs, same = self._records.answers(answers)
-        if same.all() or not same.any():
+        self._kinds = {answer.value for answer in answers} - {None}
+        if len(self._kinds) < 2:
             return False
         n = sum(answer.value is not None for answer in answers)
-        duplicates = self._records.finder.find(pairs, same)
+        duplicates = self._records.finder.find(*self._records.answers(answers))
         self._past = [*(past for past in self._past if past[0] < n), (n, duplicates)]
+        self._pool = self.chosen(answers)
         return True
+
+    def judge(self, answers: Sequence[Answer]) -> None:
+        """Do nothing: what was found says how good it is."""
 
     def odd(self) -> list[Place]:
         """Return the pairs whose answers the finder set aside, the oddest first."""
-        pairs = self._past[-1][1].suspicious + self._records.below
-        return [tuple(pair) for pair in pairs.tolist()]
+        odd = self._past[-1][1].suspicious if self._past else np.empty((0, 2), dtype=np.intp)
+        return [tuple(pair) for pair in (odd + self._records.below).tolist()]
 
-    def advice(self, answers: Sequence[Answer], *, left: bool) -> Advice:
+    def advice(self, *, left: bool) -> Advice:
         """Say how many duplicates are found, and whether to go on."""
         if not left:
             return Advice(f"There is nothing left to ask. {self.verdict}", stop=True)
         if not self._past:
-            values = {answer.value for answer in answers}
-            if len(values - {None}) != 1:
+            if len(self._kinds) != 1:
                 return Advice("The first duplicates are found after a few answers.")
-            missing = "different" if True in values else "the same"
+            missing = "different" if True in self._kinds else "the same"
             return Advice(f"Learning starts once two records are called {missing}.")
         _, low, high = self._past[-1][1].recall
         if high - low <= _NARROW:

@@ -11,7 +11,8 @@ from ._answers import Answer, Place
 # What is said of a row: whether it is the same as the first one, a group or class, or nothing. A
 # row in the group "" is unlike all others.
 Value = bool | str | None
-Known = Set[tuple[int, ...]]
+# The rows of answers, and of questions that wait for one.
+Asked = Set[tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Question:
         """That of its answers."""
         return self.rows if self.number is None else self.number
 
-    def is_new(self, known: Known) -> bool:
+    def is_new(self, known: Asked) -> bool:
         """Return whether it has a row, or a pair with the first row, that is not `known`."""
         first = {tuple(sorted((self.rows[0], row))) for row in self.rows[1:]}
         return self.rows not in known and not (first and first <= known)

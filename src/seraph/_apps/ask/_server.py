@@ -7,14 +7,9 @@ import socket
 import threading
 import time
 import webbrowser
-from collections.abc import Callable
-from functools import partial
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import uvicorn
-from jinja2 import Environment
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -25,8 +20,8 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 
-from ... import __version__
-from ._session import Refused, Session
+from ._page import STATIC, page_of
+from ._session import NotWritten, Refused, Session
 from ._things import SIZES
 
 # Spelled out here: Windows may know a script by another type, and browsers would not run it.
@@ -68,15 +63,11 @@ def make_app(session: Session, token: str) -> Starlette:
     routes = [
         Route("/", pages.page),
         Route("/static/{name}", pages.static),
-        Route("/thing/{row:int}", pages.thing),
         Route("/image/{size}/{row:int}", pages.image),
         Route("/sound/{row:int}", pages.sound),
         Route("/file/{name}", pages.file),
-        *(Route(f"/{name}", partial(pages.look, look)) for name, look in pages.looks.items()),
-        *(
-            Route(f"/{name}", partial(pages.change, change), methods=["POST"])
-            for name, change in pages.changes.items()
-        ),
+        Route("/{name:path}", pages.look),
+        Route("/{name}", pages.change, methods=["POST"]),
     ]
     return Starlette(
         routes=[Mount(f"/{token}", routes=routes)],
@@ -101,36 +92,12 @@ class _Pages:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self.looks = {
-            "state": session.state,
-            "picture": session.picture,
-            "answers": session.answers,
-        }
-        # What the page may change; it sends the arguments as a JSON object.
-        self.changes: dict[str, Callable[..., bool | None]] = {
-            "answer": session.answer,
-            "undo": session.undo,
-            "again": session.again,
-            "end": session.end,
-        }
-        folder = files("seraph._apps.ask")
         self._static = {
             path.name: path.read_bytes()
-            for path in (folder / "static").iterdir()
+            for path in STATIC.iterdir()
             if Path(path.name).suffix in _STATIC_TYPES
         }
-        setting = session.setting
-        template = (folder / "templates" / "page.html").read_text(encoding="utf-8")
-        self._page = (
-            Environment(autoescape=True)
-            .from_string(template)
-            .render(
-                setting=setting,
-                n_missing=session.n_missing,
-                answers=session.file.path.name,
-                version=__version__,
-            )
-        )
+        self._page = page_of(session)
 
     def page(self, _: Request) -> Response:
         return HTMLResponse(self._page)
@@ -141,11 +108,11 @@ class _Pages:
             raise HTTPException(404, "There is no such file.")
         return Response(self._static[name], media_type=_STATIC_TYPES[Path(name).suffix])
 
-    def look(self, look: Callable[[], Any], _: Request) -> Response:
-        return JSONResponse(look())
-
-    def thing(self, request: Request) -> Response:
-        return JSONResponse(self._session.setting.things.card(request.path_params["row"]))
+    def look(self, request: Request) -> Response:
+        try:
+            return JSONResponse(self._session.look(request.path_params["name"]))
+        except (KeyError, ValueError):
+            raise HTTPException(404, "There is no such thing.") from None
 
     def image(self, request: Request) -> Response:
         row, size = (request.path_params[name] for name in ("row", "size"))
@@ -164,7 +131,7 @@ class _Pages:
     def file(self, request: Request) -> Response:
         finish = self._session.finish
         offered = {"answers": self._session.file.path}
-        if self._session.finish_state()["status"] == "done":
+        if finish is not None and finish.is_done:
             offered |= finish.files
         name = request.path_params["name"]
         path = offered.get(name)
@@ -174,20 +141,16 @@ class _Pages:
             return FileResponse(path, media_type="text/html", headers=_AS_REPORT)
         return FileResponse(path, media_type="application/octet-stream", filename=path.name)
 
-    async def change(self, change: Callable[..., bool | None], request: Request) -> Response:
+    async def change(self, request: Request) -> Response:
         """Make a change in a thread; return the state after it, or why it was not made."""
-        sent = await request.json()
+        name, sent = request.path_params["name"], await request.json()
 
         def work() -> Response:
             try:
-                made = change(**sent)
+                return JSONResponse(self._session.change(name, sent))
             except Refused as error:
-                raise HTTPException(422, str(error)) from error
-            except OSError as error:
-                path, fault = self._session.file.path, error.strerror or error
-                message = f"{path} was not written ({fault}). Nothing before is lost."
-                raise HTTPException(507, message) from error
-            return JSONResponse({**self._session.state(), "elsewhere": made is False})
+                code = 507 if isinstance(error, NotWritten) else 422
+                raise HTTPException(code, str(error)) from error
 
         return await run_in_threadpool(work)
 

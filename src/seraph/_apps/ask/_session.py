@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -22,22 +22,27 @@ import numpy as np
 from ..._utils._typing import Array
 from ._answers import Answer, AnswerFile, Place
 from ._finish import Finish
-from ._learning import Labels, Learning
-from ._questions import Screens
-from ._records import RecordLearning, RecordQuestions, Records
-from ._screens import Known, Question, Value, answered
+from ._learning import Known, Learning
+from ._records import RecordLearning, Records
+from ._screens import Question, Value, answered
 from ._things import RowThings
 
 # Learn again after this many answers about pairs of records; after every screen otherwise.
 _REFIT_EVERY = 4
 # Questions kept ready, and how many of them the browser may have loaded already.
 _READY, _LOADED = 4, 2
+# Seconds without an answer before what was learned is judged.
+_PAUSE = 1.0
 # Past answers that the page lists, and those that look wrong.
 _LISTED, _MOST_ODD = 100, 20
 
 
 class Refused(ValueError):
     """A request that cannot be met; its text is shown to the person."""
+
+
+class NotWritten(Refused):
+    """An answer that could not be saved."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class Setting:
 class Session:
     """The state behind the page. All methods may be called from any thread."""
 
-    def __init__(self, setting: Setting, file: AnswerFile, finish: Finish) -> None:
+    def __init__(self, setting: Setting, file: AnswerFile, finish: Finish | None = None) -> None:
         self.setting = setting
         self.file = file
         self.finish = finish
@@ -87,23 +92,27 @@ class Session:
                 "--show, with or without suffix."
             )
         self.learning: Learning | RecordLearning
-        self._questions: Screens | RecordQuestions
-        rng = np.random.default_rng([setting.seed, len(file.answers)])
+        rows, seed, asked = np.flatnonzero(shown), setting.seed, len(file.answers)
         if isinstance(setting.points, Records):
-            self.learning = RecordLearning(setting.points)
-            self._questions = RecordQuestions(setting.points, np.flatnonzero(shown), rng)
+            rng = np.random.default_rng([seed, asked])
+            self.learning = RecordLearning(setting.points, rows, rng)
         else:
-            self.learning = Learning(setting.points, setting.seed, sort=setting.sort)
             names = setting.classes is not None
-            self._questions = Screens(self.learning, np.flatnonzero(shown), rng, names=names)
-        self._pool: deque[Question] = deque()
+            self.learning = Learning(
+                setting.points, rows, seed, sort=setting.sort, names=names, asked=asked
+            )
+        # What the page may change; it sends the arguments as a JSON object.
+        self._changes: dict[str, Callable[..., bool | None]] = {
+            "answer": self.answer, "undo": self.undo, "again": self.again, "end": self.end
+        }  # fmt: skip
         self._queue: deque[Question] = deque()
         self._reviewed: set[str] = set()  # keys of questions that were asked again
         self._past = [question.key for question in self._answered()]  # the last one last
         self._fitted: list[Answer] | None = None  # the answers that the model has learned from
+        self._judged: list[Answer] | None = None  # and those that it was judged by
         self._picture = self.learning.picture(file.answers)
         self._version = 0
-        self._busy = self._closed = False
+        self._learns = self._judges = self._closed = False  # what the worker does
         self._failure = ""
         self._odd: list[Place] = []  # questions whose answers look wrong
         # A plain lock would do for requests; the condition also wakes the worker.
@@ -119,12 +128,29 @@ class Session:
 
     # Requests
 
+    def look(self, name: str) -> Any:
+        """Return what the page asks for, for JSON; a KeyError if there is no such thing."""
+        kind, _, row = name.partition("/")
+        if kind == "thing":
+            return self.setting.things.card(int(row))
+        return {"state": self.state, "picture": self.picture, "answers": self.answers}[name]()
+
+    def change(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Make a change; return the state after it. Refused if it cannot be made."""
+        try:
+            made = self._changes[name](**arguments)
+        except OSError as error:
+            fault = error.strerror or error
+            message = f"{self.file.path} was not written ({fault}). Nothing before is lost."
+            raise NotWritten(message) from error
+        return {**self.state(), "elsewhere": made is False}
+
     def state(self) -> dict[str, Any]:
         """Return all that the page shows, for JSON."""
         with self._lock:
             self._top_up()  # a file may have turned out to be unreadable
             ready = [self._card(question) for question in list(self._queue)[:_LOADED]]
-            advice = self.learning.advice(self.file.answers, left=bool(self._queue))
+            advice = self.learning.advice(left=bool(self._queue))
             coming = [thing for card in ready[1:] for thing in card["things"]]
             return {
                 "question": ready[0] if ready else None,
@@ -137,14 +163,15 @@ class Session:
                     "advice": self._failure or advice.text,
                     "stop": advice.stop and not self._failure,
                     "doubts": self._doubted(),
+                    "busy": self._is_learning(),
                 },
                 "finish": self.finish_state(),
                 "version": self._version,
             }
 
-    def finish_state(self) -> dict[str, Any]:
+    def finish_state(self) -> dict[str, Any] | None:
         """Return how far the model and the report are, for JSON."""
-        return self.finish.state(self._stamp())
+        return None if self.finish is None else self.finish.state(self._stamp())
 
     def answer(self, key: str, values: Sequence[Value]) -> bool:
         """Write what was said of the rows of a question, and move to the next one.
@@ -204,7 +231,7 @@ class Session:
     def end(self) -> None:
         """Make the model and the report from all answers, in the background."""
         with self._lock:
-            if not all(Labels.of(self.file.answers).kinds):
+            if not all(Known.of(self.file.answers).kinds):
                 raise Refused(
                     "There must be at least one pair that is the same and one that is different."
                     if self.setting.classes is None
@@ -213,20 +240,25 @@ class Session:
             if self._fitted != self.file.answers:
                 self._fitted = None  # so that the verdict knows all answers
             self._lock.notify_all()
-            self.finish.start(self._stamp())
+            if self.finish is not None:
+                self.finish.start(self._stamp())
 
     def close(self) -> None:
         """End the worker, and whatever makes the model."""
         with self._lock:
             self._closed = True
             self._lock.notify_all()
-        self.finish.close()
+        if self.finish is not None:
+            self.finish.close()
         self._worker.join(10.0)  # a long refit may go on, but nobody waits for it
 
-    def wait(self, timeout: float = 120.0) -> bool:
-        """Wait until the model has learned from the latest answers; for tests and scripts."""
+    def wait(self, timeout: float = 300.0, *, judged: bool = True) -> bool:
+        """Wait until the latest answers are learned from, and judged by; for tests and scripts."""
         with self._lock:
-            return self._lock.wait_for(lambda: not (self._busy or self._due()), timeout)
+            return self._lock.wait_for(
+                lambda: not (self._is_learning() if judged else self._due() or self._learns),
+                timeout,
+            )
 
     # Helpers; the lock is held
 
@@ -269,20 +301,12 @@ class Session:
         for _ in range(_READY * _MOST_ODD):  # files may be unreadable
             if len(self._queue) >= _READY:
                 return
-            question = self._next(known)
+            question = self.learning.question(known)
             if question is None:
                 return
             if self._can_be_shown(question):
                 known.add(question.rows)
                 self._queue.append(question)
-
-    def _next(self, known: Known) -> Question | None:
-        """Return a new question; None if nothing is left."""
-        while self._pool:
-            candidate = self._pool.popleft()
-            if candidate.rows not in known:
-                return candidate
-        return self._questions.plain(known)
 
     def _can_be_shown(self, question: Question) -> bool:
         """Return False once a file of the question has turned out to be unreadable."""
@@ -321,41 +345,55 @@ class Session:
         every = _REFIT_EVERY if self.setting.duplicates else 1
         return len(answers) >= len(fitted) + every
 
+    def _is_learning(self) -> bool:
+        busy = self._learns or self._judges
+        return busy or self._due() or self._judged != self._fitted
+
     def _work(self) -> None:
         while True:
             with self._lock:
-                self._lock.wait_for(lambda: self._closed or self._due())
+                self._lock.wait_for(lambda: self._closed or self._is_learning())
+                # A judgment takes seconds: it is for a moment when nothing has to be learned.
+                self._lock.wait_for(lambda: self._closed or self._due(), _PAUSE)
                 if self._closed:
                     return
-                self._fitted = answers = list(self.file.answers)
-                self._busy = True
+                self._learns = self._due()
+                self._judges = not self._learns
+                if self._learns:
+                    self._fitted = list(self.file.answers)
+                answers = self._fitted or []
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # the fit at the end warns
-                    self._learn(answers)
+                    (self._learn if self._learns else self._judge)(answers)
             except Exception as error:  # a refit that fails must not end the session
                 self._failure = f"Learning failed ({error}); your answers are kept."
             finally:
                 with self._lock:
-                    self._busy = False
+                    if self._judges:
+                        self._judged = self._fitted
+                    self._learns = self._judges = False
                     self._lock.notify_all()
 
     def _learn(self, answers: Sequence[Answer]) -> None:
-        """Refit and choose the next questions, without the lock; then show both."""
+        """Refit, without the lock; then show the picture, and choose the next questions."""
         learned = self.learning.refit(answers)
-        pool = self._questions.chosen(answers) if learned else []
-        odd = self.learning.odd() if learned else []
         picture = self.learning.picture(answers)
         with self._lock:
             self._failure = ""
             self._picture = picture
-            self._odd = odd
             self._version += 1
             if learned:
-                self._pool = deque(pool)
                 ready = enumerate(self._queue)
                 self._queue = deque(q for k, q in ready if q.given or k < _LOADED)
                 self._top_up()
+
+    def _judge(self, answers: Sequence[Answer]) -> None:
+        """Judge what was learned, without the lock; then show the verdict."""
+        if all(Known.of(answers).kinds):
+            self.learning.judge(answers)
+        with self._lock:
+            self._odd = self.learning.odd()
 
 
 def check_class(name: str) -> str:

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from mimetypes import guess_type
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
+
+import numpy as np
 
 from ..._utils._typing import FloatArray
+from ...tables._table import InputTable, NamedColumns
+from ...tables._words import cell_text
 
 _PICTURES = (".avif", ".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
 _SOUNDS = (".aac", ".flac", ".m4a", ".mp3", ".oga", ".ogg", ".opus", ".wav", ".weba")
-_KINDS = {
+KINDS = {
     **dict.fromkeys((*_PICTURES, ".svg"), "image"),
     **dict.fromkeys(_SOUNDS, "sound"),
     **dict.fromkeys((".md", ".txt"), "text"),
@@ -28,21 +33,54 @@ _LONGEST_TEXT, _LONGEST_CELL = 20_000, 2_000
 SIZES = {"large": 960, "small": 160}
 
 
-class Cells(Protocol):
-    """A column of text."""
+class Column:
+    """A column, of one table or of two, whose cells become text when they are shown.
 
-    def __getitem__(self, row: int, /) -> str: ...
-
-
-class Folder:
-    """Files under one folder, one for each name.
-
-    A file belongs to a name if its path below the folder is that name, or that name and a suffix.
+    `sizes` are its cells in units of their spread; None if they are no numbers.
     """
 
-    def __init__(self, root: Path, names: Sequence[str]) -> None:
+    def __init__(self, name: str, tables: Sequence[InputTable]) -> None:
+        self._cells = [cell for table in tables for cell in table.cells(name).to_pylist()]
+        numbers = [table.numbers(name) for table in tables if isinstance(table, NamedColumns)]
+        self._numbers: FloatArray | None = None
+        self.sizes: FloatArray | None = None
+        known = [part for part in numbers if part is not None and not np.isnan(part).all()]
+        if len(known) == len(tables):
+            self._numbers = np.concatenate(known)
+            self.sizes = self._numbers / (float(np.nanstd(self._numbers)) or 1.0)
+            self._digits = _digits(self._numbers)
+
+    def __getitem__(self, row: int) -> str:
+        number = math.nan if self._numbers is None else float(self._numbers[row])
+        whole = math.isnan(number) or number.is_integer()
+        return cell_text(self._cells[row]) if whole else f"{number:.{self._digits}g}"
+
+
+def _digits(numbers: FloatArray) -> int:
+    """Return how many digits tell different numbers apart: 4 to 15, the rest is rounding.
+
+    With d digits, numbers below 10^e are rounded to multiples of 10^(e - d), so those that differ
+    by that much stay different.
+    """
+    values = np.unique(numbers[np.isfinite(numbers)])
+    if len(values) < 2:
+        return 4
+    largest = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
+    needed = np.floor(np.log10(largest)) + 1.0 - np.log10(np.diff(values))
+    return int(np.clip(np.ceil(needed.max()), 4, 15))
+
+
+class Files:
+    """A file for each row, or None."""
+
+    def __init__(self, paths: Iterable[Path | None]) -> None:
+        self._paths = [*paths]
+
+    @classmethod
+    def below(cls, root: Path, names: Sequence[str]) -> Files:
+        """Find files under one folder: each name is a path below it, with or without suffix."""
         stems = cache(_stems)
-        self._paths = [_file_of(root, name, stems) for name in names]
+        return cls(_file_of(root, name, stems) for name in names)
 
     def forget(self, row: int) -> None:
         """Count the file of a row as missing, since it cannot be read."""
@@ -51,9 +89,9 @@ class Folder:
     def find(self, row: int) -> tuple[Path, str] | None:
         """Return the file of a row and its kind, if it is still there."""
         path = self._paths[row]
-        if path is None or not path.is_file():
+        if path is None or not path.is_file() or path.suffix.lower() not in KINDS:
             return None
-        return path, _KINDS[path.suffix.lower()]
+        return path, KINDS[path.suffix.lower()]
 
 
 def _file_of(root: Path, name: str, stems: Callable[[Path], dict[str, Path]]) -> Path | None:
@@ -61,7 +99,7 @@ def _file_of(root: Path, name: str, stems: Callable[[Path], dict[str, Path]]) ->
     if Path(name).anchor or ".." in Path(name).parts:
         return None
     path = root / name
-    if path.suffix.lower() in _KINDS and path.is_file():
+    if path.suffix.lower() in KINDS and path.is_file():
         return path
     return stems(path.parent).get(path.name)
 
@@ -70,7 +108,7 @@ def _stems(folder: Path) -> dict[str, Path]:
     """Return the files of a folder that can be shown, by their names without suffix."""
     if not folder.is_dir():
         return {}
-    paths = (path for path in folder.iterdir() if path.suffix.lower() in _KINDS)
+    paths = (path for path in folder.iterdir() if path.suffix.lower() in KINDS)
     return {path.stem: path for path in sorted(paths, reverse=True)}
 
 
@@ -79,14 +117,12 @@ class RowThings:
     """Rows of a table, with their files and cells."""
 
     ids: Sequence[str]
-    columns: Mapping[str, Cells]
-    folder: Folder | None = None
-    # Numbers of the columns that have some, in units of their spread.
-    sizes: Mapping[str, FloatArray] = field(default_factory=dict)
+    columns: Mapping[str, Column | Sequence[str]]
+    files: Files | None = None
 
     def shown(self, row: int) -> bool:
         """Return whether there is anything to show for a row."""
-        return self.folder is None or self.folder.find(row) is not None
+        return self.files is None or self.files.find(row) is not None
 
     def card(self, row: int) -> dict[str, Any]:
         """Return what the page shows for a row, for JSON."""
@@ -99,8 +135,8 @@ class RowThings:
                 for name, cells in self.columns.items()
             ],
         }
-        if self.folder is not None:
-            path, card["kind"] = self.folder.find(row) or (None, "missing")
+        if self.files is not None:
+            path, card["kind"] = self.files.find(row) or (None, "missing")
             if path is not None and card["kind"] == "text":
                 with path.open(encoding="utf-8", errors="replace") as file:
                     card["text"] = _cut(file.read(_LONGEST_TEXT + 1), _LONGEST_TEXT)
@@ -111,23 +147,34 @@ class RowThings:
 
     def _size(self, name: str, row: int) -> float | None:
         """Return a number in units of its column's spread; None for other cells."""
-        size = float(self.sizes[name][row]) if name in self.sizes else math.nan
+        sizes = getattr(self.columns[name], "sizes", None)
+        size = math.nan if sizes is None else float(sizes[row])
         return round(size, 3) if math.isfinite(size) else None
 
     def picture(self, row: int, size: str) -> tuple[bytes, str] | None:
         """Return the picture of a row and its media type; None if it has none."""
         path = self.path(row, "image")
-        if self.folder is None or path is None:
+        if self.files is None or path is None:
             return None
         drawing = path.suffix.lower() == ".svg"
         made = (path.read_bytes(), "image/svg+xml") if drawing else scaled(path, SIZES[size])
         if made is None:
-            self.folder.forget(row)
+            self.files.forget(row)
         return made
+
+    def media(self, path: str) -> tuple[bytes, str] | None:
+        """Return the file that a page asks for, as "image/small/3" or "sound/3"; and its type."""
+        kind, *size, row = path.split("/")
+        if kind == "image":
+            return self.picture(int(row), size[0])
+        sound = self.path(int(row), "sound")
+        if sound is None:
+            return None
+        return sound.read_bytes(), guess_type(sound.name)[0] or "audio/wav"
 
     def path(self, row: int, kind: str) -> Path | None:
         """Return the file of a row if it is of a kind."""
-        path, its_kind = (self.folder and self.folder.find(row)) or (None, "")
+        path, its_kind = (self.files and self.files.find(row)) or (None, "")
         return path if its_kind == kind else None
 
 

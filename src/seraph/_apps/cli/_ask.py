@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ...tables._table import InputTable
     from ..ask._finish import Finish
     from ..ask._records import Records
-    from ..ask._row_names import Contents
     from ..ask._session import Session, Setting
 
 # Features to list by name; the rest are counted.
@@ -131,14 +130,14 @@ def ask(request: AskRequest) -> None:
     _serve(request, *asked)
 
 
-def _read(request: AskRequest) -> tuple[Setting, list[str], Contents]:
+def _read(request: AskRequest) -> tuple[Setting, list[str], Callable[[int], str]]:
     """Read the tables; return what to ask about, and the ids and digests of its rows."""
     from ...tables._answers import row_contents
     from ...tables._files import read_table
     from ...tables._table import row_ids
     from ..ask._session import Setting, check_class
-    from ..ask._things import Folder, RowThings
-    from ._ask_rows import Column, shown_table, what_to_show
+    from ..ask._things import Column, Files, RowThings
+    from ._ask_rows import shown_table, what_to_show
 
     tables = [
         read_table(path, **request.how)
@@ -154,13 +153,12 @@ def _read(request: AskRequest) -> tuple[Setting, list[str], Contents]:
     ids = [name for table in shown for name in row_ids(table, request.id_column)]
     columns, folder = what_to_show(shown[0], request.show or [], request.id_column)
     cells = {name: Column(name, shown) for name in columns}
-    sizes = {name: cell.sizes for name, cell in cells.items() if cell.sizes is not None}
     classes = None
     if request.classes is not None:
         names = [check_class(name) for name in request.classes.split(",") if name.strip()]
         classes = tuple(dict.fromkeys(names))
     setting = Setting(
-        RowThings(ids, cells, None if folder is None else Folder(folder, ids), sizes),
+        RowThings(ids, cells, None if folder is None else Files.below(folder, ids)),
         " and ".join(table.path.name for table in tables),
         points,
         classes=classes,
@@ -210,16 +208,17 @@ def _points(
     return np.ascontiguousarray(scaled, dtype=np.float32), features
 
 
-def _serve(request: AskRequest, setting: Setting, ids: Sequence[str], contents: Contents) -> None:
+def _serve(
+    request: AskRequest, setting: Setting, ids: Sequence[str], contents: Callable[[int], str]
+) -> None:
     """Serve the page until the user ends it."""
-    from ..ask._answers import AnswerFile, ClassFormat, PairFormat
+    from ..ask._answers import AnswerFile
     from ..ask._server import Server
     from ..ask._session import Session
 
-    form = PairFormat() if setting.classes is None else ClassFormat()
     n_first = getattr(setting.points, "n_first", None)
-    by_id = request.id_column is not None
-    file = AnswerFile(request.output, ids, form, contents, n_first, by_id=by_id)
+    by_id, classes = request.id_column is not None, setting.classes is not None
+    file = AnswerFile(request.output, ids, contents, n_first, classes=classes, by_id=by_id)
     finish = _finish(request)
     session = Session(setting, file, finish)
     try:

@@ -1,18 +1,12 @@
-"""The rows that ``seraph ask`` asks about: what is shown of them, and digests of their cells."""
+"""What ``seraph ask`` shows of the rows that it asks about."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ...tables._words import cell_text
-
 if TYPE_CHECKING:
-    from ..._utils._typing import FloatArray
     from ...tables._table import InputTable
 
 
@@ -58,42 +52,3 @@ def what_to_show(
     if not columns and not folders:
         columns = [name for name in names if name != id_column]
     return columns, Path(folders[0]) if folders else None
-
-
-class Column:
-    """A column, of one table or of two, whose cells become text when they are shown.
-
-    `sizes` are its cells in units of their spread; None if they are no numbers.
-    """
-
-    def __init__(self, name: str, tables: Sequence[InputTable]) -> None:
-        from ...tables._table import NamedColumns
-
-        self._cells = [cell for table in tables for cell in table.cells(name).to_pylist()]
-        numbers = [table.numbers(name) for table in tables if isinstance(table, NamedColumns)]
-        self._numbers: FloatArray | None = None
-        self.sizes: FloatArray | None = None
-        known = [part for part in numbers if part is not None and not np.isnan(part).all()]
-        if len(known) == len(tables):
-            self._numbers = np.concatenate(known)
-            self.sizes = self._numbers / (float(np.nanstd(self._numbers)) or 1.0)
-            self._digits = _digits(self._numbers)
-
-    def __getitem__(self, row: int) -> str:
-        number = math.nan if self._numbers is None else float(self._numbers[row])
-        whole = math.isnan(number) or number.is_integer()
-        return cell_text(self._cells[row]) if whole else f"{number:.{self._digits}g}"
-
-
-def _digits(numbers: FloatArray) -> int:
-    """Return how many digits tell different numbers apart: 4 to 15, the rest is rounding.
-
-    With d digits, numbers below 10^e are rounded to multiples of 10^(e - d), so those that differ
-    by that much stay different.
-    """
-    values = np.unique(numbers[np.isfinite(numbers)])
-    if len(values) < 2:
-        return 4
-    largest = np.maximum(np.abs(values[1:]), np.abs(values[:-1]))
-    needed = np.floor(np.log10(largest)) + 1.0 - np.log10(np.diff(values))
-    return int(np.clip(np.ceil(needed.max()), 4, 15))

@@ -6,13 +6,14 @@ import { make } from "./page.js";
 import { Pair } from "./pair.js";
 import { Screen } from "./screen.js";
 import { brief, picture, rowsTable, thumbnail } from "./things.js";
-import { Problem, request } from "./transport.js";
+import { Problem, host, request } from "./transport.js";
 
 const { mode, making, made, first, second, measure } = document.body.dataset;
 const $ = (id) => document.getElementById(id);
 let state = null;
 let shownKey = null;
 let waiting = false;
+let looking = false; // for what has changed
 let changes = 0; // sent by this page: what was asked for before one is out of date
 let version = -1;
 let ending = false;
@@ -56,7 +57,9 @@ async function change(path, body, said = "") {
 }
 
 async function refresh() {
-  if (waiting || document.hidden) return;
+  // A kernel has other work: it is asked only while a session learns.
+  if (waiting || looking || document.hidden || (host && state && !state.learning.busy)) return;
+  looking = true;
   const before = changes;
   try {
     const next = await request("state");
@@ -66,6 +69,8 @@ async function refresh() {
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     complain(error.message, "server");
+  } finally {
+    looking = false;
   }
 }
 
@@ -135,7 +140,7 @@ function showLearning({ judgments, advice, stop, doubts }) {
   showDoubts(doubts);
   write("advice", advice);
   $("advice").classList.toggle("stop", stop);
-  $("finish").classList.toggle("ready", stop);
+  $("finish")?.classList.toggle("ready", stop);
   $("scores").hidden = $("chart").hidden = $("explained").hidden = !judgments.length;
   if (!judgments.length) return;
   const { figures } = judgments[judgments.length - 1];
@@ -204,6 +209,7 @@ if (map) {
 // The end
 
 function showEnd({ finish, counts, learning }) {
+  if (!finish) return; // in a notebook, the next cell goes on
   $("ask").hidden = $("finish").hidden = ending;
   $("end").hidden = !ending;
   if (!ending) return;
@@ -268,13 +274,15 @@ document.addEventListener("keydown", (event) => {
 document.addEventListener("click", (event) => event.detail && event.target.closest("button, summary") && document.activeElement.blur());
 $("undo").addEventListener("click", undo);
 $("past").addEventListener("toggle", showPast);
-$("finish").addEventListener("click", finish);
-$("back").addEventListener("click", () => history.back());
-addEventListener("popstate", (event) => turn(event.state === "end"));
-$("copy").addEventListener("click", async () => {
-  await navigator.clipboard.writeText($("command").textContent);
-  $("copy").textContent = "Copied";
-});
+if ($("finish")) {
+  $("finish").addEventListener("click", finish);
+  $("back").addEventListener("click", () => history.back());
+  addEventListener("popstate", (event) => turn(event.state === "end"));
+  $("copy").addEventListener("click", async () => {
+    await navigator.clipboard.writeText($("command").textContent);
+    $("copy").textContent = "Copied";
+  });
+}
 if (mode === "name") {
   const add = () => {
     const name = $("another").value.trim();

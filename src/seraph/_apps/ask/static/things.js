@@ -2,18 +2,18 @@
 
 import { WORDS, difference, marked, plain } from "./cells.js";
 import { make } from "./page.js";
-import { imageOf, soundOf } from "./transport.js";
+import { load } from "./transport.js";
 
 const SHOWN = 4; // cells of a row where there is little room
 const pictures = new Map(); // loaded ahead, by address
 const cut = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 export function picture({ row }, size = "large") {
-  const source = imageOf(row, size);
+  const source = `image/${size}/${row}`;
   let image = pictures.get(source);
   if (!image) {
-    image = make("img", { src: source });
-    image.decode?.().catch(() => {});
+    image = make("img");
+    load(image, source).then(() => image.decode?.()).catch(() => {});
     pictures.set(source, image);
     if (pictures.size > 60) pictures.delete(pictures.keys().next().value);
   }
@@ -30,14 +30,13 @@ export function figure(thing, name, unreadable, other) {
       image.replaceWith(make("p", { className: "missing", textContent: "This picture cannot be shown." }));
       unreadable();
     };
-    if (image.complete) image.naturalWidth ? settle() : queueMicrotask(fail);
-    else Object.assign(image, { onload: settle, onerror: fail });
+    Object.assign(image, { onload: settle, onerror: fail });
+    if (image.src && image.complete) image.naturalWidth ? settle() : queueMicrotask(fail);
     view.append(image);
   } else if (thing.kind === "sound") {
-    view.append(
-      make("span", { className: "note", textContent: "♪", "aria-hidden": "true" }),
-      make("audio", { controls: true, preload: "auto", src: soundOf(thing.row), "aria-label": `Sound ${name}` }),
-    );
+    const audio = make("audio", { controls: true, preload: "auto", "aria-label": `Sound ${name}` });
+    load(audio, `sound/${thing.row}`);
+    view.append(make("span", { className: "note", textContent: "♪", "aria-hidden": "true" }), audio);
   } else if (thing.kind === "text") {
     view.append(make("p", { className: "text", dir: "auto" }, ...plain(["", thing.text])));
   } else {
@@ -70,7 +69,11 @@ export function rowsTable(things) {
   return make("div", { className: "table" }, make("table", { className: "rows" }, make("thead", {}, head), body));
 }
 
-export const thumbnail = ({ row, id }) => make("img", { src: imageOf(row, "small"), alt: id, title: id, loading: "lazy" });
+export function thumbnail({ row, id }) {
+  const image = make("img", { alt: id, title: id, loading: "lazy" });
+  load(image, `image/small/${row}`);
+  return image;
+}
 
 // A row in few words: its picture, or its name and the cells that fit.
 export function brief(thing) {
