@@ -90,17 +90,6 @@ def test_what_another_program_wrote_meanwhile_is_never_written_over(path):
     assert read(path) == [*SOME, Answer((2, 3), True)]
 
 
-def test_rows_without_ids_may_be_added_at_the_end_and_neither_move_nor_change(path):
-    some = [Answer((0, 1), True), Answer((1, 3), False)]
-    tabled(path, CELLS[:4], answers=some, by_id=False)
-    before = path.read_bytes()
-    assert tabled(path, CELLS, by_id=False) == some
-    for cells, n in (([b"new", *CELLS[:4]], 3), ([*CELLS[:3], b"another one"], 1)):
-        with pytest.raises(ValueError, match=rf"another table: {n} of the 3 .* in the same order"):
-            tabled(path, cells, by_id=False)
-        assert path.read_bytes() == before
-
-
 def test_what_a_spreadsheet_made_of_the_file_is_read_and_mended(path):
     plain = write(path)
     lines = plain.decode().splitlines()
@@ -164,6 +153,9 @@ def test_the_file_has_the_mode_of_other_files_or_the_one_its_owner_wanted(path, 
 
 NUMBERS = [str(k) for k in range(8)]
 CELLS = [f"cells of {k}".encode() for k in range(8)]
+ASKED = [Answer((0, 1), True), Answer((1, 3), False)]
+OTHERS = [b"another " + cells for cells in CELLS]
+TURNED = [Answer((6, 7), True), Answer((4, 6), False)]
 
 
 def tabled(path, cells, ids=NUMBERS, answers=(), *, by_id=True):
@@ -172,31 +164,37 @@ def tabled(path, cells, ids=NUMBERS, answers=(), *, by_id=True):
     file = AnswerFile(path, ids[: len(cells)], contents, by_id=by_id)
     for answer in answers:
         file.add([answer])
-    return list(file.answers)
+    return file.answers
 
 
-def test_answers_about_another_table_with_the_same_ids_are_refused(path):
-    some = [Answer((0, 1), True), Answer((2, 3), False), Answer((0, 4), True)]
-    tabled(path, CELLS, answers=some)
+@pytest.mark.parametrize(
+    ("by_id", "cells", "ids", "found"),
+    [
+        (False, CELLS, NUMBERS, ASKED),  # rows were added at the end
+        (False, [b"new", *CELLS[:4]], NUMBERS, "another table: 3 of the 3 .* in the same order"),
+        (False, [*CELLS[:3], b"another"], NUMBERS, "another table: 1 of the 3 .* same order"),
+        (True, CELLS[::-1], NUMBERS[::-1], TURNED),
+        (True, [b"corrected", *CELLS[1:]], NUMBERS, ASKED),
+        (True, OTHERS, NUMBERS, "about another table: 3 of the 3 rows .* '0' first"),
+    ],
+)
+def test_rows_are_known_by_their_ids_and_their_content(path, by_id, cells, ids, found):
+    tabled(path, CELLS[:4], answers=ASKED, by_id=by_id)
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=r"about another table: 5 of the 5 rows .* '0' first"):
-        tabled(path, [b"another " + cells for cells in CELLS])
+    if found in (ASKED, TURNED):
+        assert tabled(path, cells, ids, by_id=by_id) == found
+        return
+    with pytest.raises(ValueError, match=found):
+        tabled(path, cells, ids, by_id=by_id)
     assert path.read_bytes() == before
-    # Somebody who knows better removes the digests.
-    cut = [",".join(line.split(",")[:5]) for line in before.decode().splitlines()]
+
+
+def test_a_table_may_change_bit_by_bit_and_digests_may_be_removed(path):
+    tabled(path, CELLS, answers=ASKED)
+    for cells in ([b"corrected", *CELLS[1:]], [b"corrected", b"as well", *CELLS[2:]]):
+        assert tabled(path, cells) == ASKED
+    cut = [",".join(line.split(",")[:5]) for line in path.read_text().splitlines()]
     path.write_text("\n".join(cut) + "\n")
-    others = [b"another " + cells for cells in CELLS]
-    assert tabled(path, others) == some
+    assert tabled(path, OTHERS) == ASKED
     with pytest.raises(ValueError, match="about another table"):
         tabled(path, CELLS)
-
-
-def test_rows_with_ids_may_be_added_and_moved_and_a_few_may_change(path):
-    some = [Answer((0, 1), True), Answer((2, 3), False)]
-    tabled(path, CELLS[:4], answers=some)
-    assert tabled(path, CELLS) == some
-    moved = [Answer((6, 7), True), Answer((4, 5), False)]
-    assert tabled(path, CELLS[::-1], NUMBERS[::-1]) == moved
-    assert tabled(path, [b"corrected", *CELLS[1:]]) == some
-    # What has changed becomes the new state, so that a table may change bit by bit.
-    assert tabled(path, [b"corrected", b"as well", *CELLS[2:]]) == some

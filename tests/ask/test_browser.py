@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -36,75 +37,38 @@ def rows(tmp_path_factory):
         yield opened, client
 
 
+MANY, CLASSES = clusters(400)
+
+
 def things_of(kind, folder):
-    """Something to show for 40 rows."""
-    if kind == "image":
-        for k in range(40):
-            color = ["#33639f", "#c26a1b", "#3c8a35"][y[k]]
-            Image.new("RGB", (80, 60), color).save(folder / f"row {k}.png")
-        return RowThings(names(40), {}, Files.below(folder, names(40)))
-    if kind == "text":
-        return RowThings(names(40), {"text": [f"A note, number {k}, <i>long</i>." for k in y]})
-    return CELLS
-
-
-def said(path):
-    """What a file says of each pair of each screen."""
-    table = pd.read_csv(path)
-    assert table["chance"].notna().any()
-    return {(a.screen, a.i, a.j): a.similar for a in table.itertuples()}
-
-
-WAYS = [
-    ("keys", "image", "like"),
-    ("touch", "text", "like"),
-    ("mouse", "cells", "like"),
-    ("keys", "text", "sort"),
-    ("touch", "cells", "sort"),
-    ("mouse", "image", "sort"),
-]
-
-
-@pytest.mark.parametrize(("how", "kind", "mode"), few(WAYS, WAYS[:3].__contains__))
-def test_the_file_is_what_was_tapped(tmp_path, ask, how, kind, mode):
-    opened, _, page = ask(X, things=things_of(kind, tmp_path), sort=mode == "sort")
-    expect(page.locator(".card")).to_have_count(8)
-    asked = answer(page, 2, y, how)
-    wanted = {}
-    for number, row in enumerate(asked, start=1):
-        values = values_of(mode, row, y)
-        for i in range(8):
-            for j in range(i + 1, 8):
-                if mode == "sort" or values[i] or values[j]:
-                    wanted[number, row[i], row[j]] = int(y[row[i]] == y[row[j]])
-    assert said(opened.file.path) == wanted
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["image", "text", "cells"])
-def test_fifty_screens_by_keys_mouse_and_touch(tmp_path, open_page, kind):
-    many, classes = clusters(400)
+    """Something to show for 400 rows."""
     ids = names(400)
-    columns = {"a": [f"{x:.3f}" for x in many[:, 0]], "b": [f"{x:.3f}" for x in many[:, 1]]}
-    things = RowThings(ids, columns if kind == "cells" else {"a": columns["a"]})
     if kind == "image":
-        for k in range(400):
-            Image.new("RGB", (40, 30), ["red", "green", "blue"][classes[k]]).save(
-                tmp_path / f"row {k}.png"
-            )
-        things = RowThings(ids, {}, Files.below(tmp_path, ids))
-    path = tmp_path / "answers.csv"
-    with session(path, many, things=things) as opened, served(opened) as client:
-        page = open_page(client.address)
-        for k in range(50):
-            answer(page, 1, classes, ("keys", "mouse", "touch")[k % 3])
-        times = page.evaluate("performance.getEntriesByName('next question').map(e => e.duration)")
-        expect_answers(page, 50)
-        page.close()
-    table = pd.read_csv(path)
-    assert (table["similar"] == (classes[table["i"]] == classes[table["j"]])).all()
-    assert table["chance"].notna().sum() == 350
-    assert len(times) == 50
+        for name, code in zip(ids, CLASSES, strict=True):
+            Image.new("RGB", (40, 30), ["red", "green", "blue"][code]).save(folder / f"{name}.png")
+        return RowThings(ids, {}, Files.below(folder, ids))
+    columns = {name: [f"{x:.3f} <i>" for x in MANY[:, k]] for k, name in enumerate("ab")}
+    return RowThings(ids, columns if kind == "cells" else {"a": columns["a"]})
+
+
+QUICK = [("image", "like", 3), ("text", "sort", 3), ("cells", "like", 3)]
+LONG = [("image", "like", 50), ("text", "like", 50), ("cells", "like", 50), ("image", "sort", 6)]
+
+
+@pytest.mark.parametrize(("kind", "mode", "n"), few([*QUICK, *LONG], QUICK.__contains__))
+def test_the_file_is_what_was_tapped_by_keys_touch_and_mouse(tmp_path, ask, kind, mode, n):
+    opened, _, page = ask(MANY, things=things_of(kind, tmp_path), sort=mode == "sort")
+    expect(page.locator(".card")).to_have_count(8)
+    wanted = {}
+    for number in range(1, n + 1):
+        (row,) = answer(page, 1, CLASSES, ("keys", "touch", "mouse")[number % 3])
+        values = values_of(mode, row, CLASSES)
+        for i, j in combinations(range(8), 2):
+            if mode == "sort" or values[i] or values[j]:
+                wanted[number, row[i], row[j]] = int(CLASSES[row[i]] == CLASSES[row[j]])
+    table = pd.read_csv(opened.file.path)
+    assert {(a.screen, a.i, a.j): a.similar for a in table.itertuples()} == wanted
+    assert table["chance"].notna().sum() == 7 * n
 
 
 def test_cells_that_differ_from_the_first_row_are_marked_and_escaped(rows, open_page):

@@ -160,24 +160,13 @@ def tables(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_table_with_holes_is_learned_from_in_full_and_the_page_says_so(tables, open_page):
-    with Command(tables, "holes.csv") as command:
+def test_classes_end_in_downloads_and_one_command_names_all_rows(tables, open_page):
+    with Command(tables, "holes.csv --classes low,middle,high --drop kind") as command:
         page = open_page(command.address)
         page.locator("#features summary").click()
         panel = page.locator("#features dl")
         expect(panel).to_contain_text("filled in by the median")
         expect(panel).to_contain_text("a (1), b (1), c (1), d (1)")
-        shot(page, "holes")
-        answer(page, 1, y)
-        expect_answers(page, 1)
-        page.close()
-        assert "1 screen in answers.csv" in command.end()
-
-
-@pytest.mark.slow
-def test_classes_end_in_downloads_and_one_command_names_all_rows(tables, open_page):
-    with Command(tables, "holes.csv --classes low,middle,high --drop kind") as command:
-        page = open_page(command.address)
         for n in range(2):
             for row in map(int, key_of(page).split("-")):
                 page.keyboard.press("123"[y[row]])

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from sklearn.utils.validation import check_array
 
 from ... import Marks
-from ..._marks._rows import Rows, is_frame
+from ..._marks._rows import Rows, is_frame, is_table
 from ..._utils._public import publish
 from ..._utils._typing import Array
-from ...tables._table import as_table
-from ._answers import AnswerFile
-from ._page import STATIC, page_of
-from ._screens import answered
-from ._session import Refused, Session, Setting, check_class
-from ._things import KINDS, Column, Files, RowThings
 
+if TYPE_CHECKING:
+    from ._things import RowThings
+# The page needs packages that `from seraph import *` must not: they are imported below.
 try:
     from anywidget import AnyWidget
 except ImportError:  # AskWidget says so
@@ -83,7 +80,7 @@ class AskWidget(AnyWidget):
     >>> ask.close()
     """
 
-    _esm = (STATIC / "widget.js").read_text(encoding="utf-8")
+    _esm = (files("seraph._apps.ask") / "static" / "widget.js").read_text(encoding="utf-8")
 
     def __init__(
         self,
@@ -98,13 +95,16 @@ class AskWidget(AnyWidget):
     ) -> None:
         if AnyWidget is object:
             raise ImportError("AskWidget needs anywidget: pip install 'seraph-learn[notebook]'.")
+        from ._answers import AnswerFile
+        from ._session import Session, Setting, check_class
+
         if classes is not None and sort:
             raise ValueError("sort has no meaning with classes: leave one of them out.")
         self._rows = Rows.of(X)
         points = check_array(X, dtype=np.float32)
         ids = [str(name) for name in self._rows.name_rows(np.arange(len(points))).tolist()]
         setting = Setting(
-            _things(pd.DataFrame(X) if show is None else show, ids),
+            _things(X if show is None else show, ids),
             "Answers in memory" if path is None else Path(path).name,
             points,
             classes=None if classes is None else tuple(map(check_class, classes)),
@@ -124,6 +124,8 @@ class AskWidget(AnyWidget):
     @property
     def marks(self) -> Marks:
         """The pairs that were answered."""
+        from ._screens import answered
+
         answers = self._session.file.answers
         if self._session.setting.classes is not None:  # the pairs within each screen
             answers = [a for q in answered(answers) for a in q.answers(q.given, q.number)]
@@ -163,6 +165,9 @@ class AskWidget(AnyWidget):
 
     def _reply(self, message: Mapping[str, Any]) -> None:
         """Answer a request of the page."""
+        from ._page import page_of
+        from ._session import Refused
+
         path, sent = message["path"], message.get("body")
         reply: dict[str, Any] = {"id": message["id"]}
         data: list[bytes] = []
@@ -186,8 +191,13 @@ def _things(show: Any, ids: Sequence[str]) -> RowThings:
     """Return what to show for each row: cells, files or texts."""
     if len(show) != len(ids):
         raise ValueError(f"show has {len(show)} rows, and X has {len(ids)}: pass one for each.")
-    if is_frame(show):
-        table = as_table(show)
+    import pandas as pd
+
+    from ...tables._table import as_table
+    from ._things import KINDS, Column, Files, RowThings
+
+    if is_table(show):
+        table = as_table(show if is_frame(show) else pd.DataFrame(show))
         return RowThings(ids, {name: Column(name, [table]) for name in table.names})
     if all(isinstance(item, Path) or Path(item).suffix.lower() in KINDS for item in show):
         return RowThings(ids, {}, Files(map(Path, show)))
