@@ -65,7 +65,7 @@ MAY_IMPORT = {
     },
     # Applications: nothing below imports them, and they import what users do (see below).
     "records": {"_utils", "tables"},
-    "_apps": {"_utils", "classic", "persist", "plot", "records", "tables"},
+    "_apps": {"_marks", "_utils", "classic", "persist", "plot", "records", "tables"},
     "__main__": {"_apps"},
 }
 APPLICATIONS = {"_apps", "records"}

@@ -24,5 +24,5 @@ ask  # noqa: B018
 # After some screens, the next cell learns from the answers. (Nobody has tapped on this page.)
 
 print(ask.marks)
-if len(ask.marks):
+if len(ask.marks.pairs):
     learner = MeanMetric().fit(images[:300] / 16.0, marks=ask.marks)

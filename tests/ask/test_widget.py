@@ -80,7 +80,7 @@ def test_all_is_there_after_a_new_kernel(tmp_path, display):
         image = frame.locator(".card img").last
         expect(image).not_to_have_js_property("naturalWidth", 0)
         assert ask.marks == Marks.from_frame(pd.read_csv(file), rows=FRAME)
-        assert len(ask.marks)
+        assert len(ask.marks.pairs)
     assert ask._session.wait()
     expect(frame.locator("#first")).to_contain_text("to")  # the page asks while it learns
     expect(frame.locator("#map")).to_have_attribute("data-version", str(ask._session._version))

@@ -75,7 +75,7 @@ class AskWidget(AnyWidget):
 
     >>> ask.marks
     Marks(150 rows: 0 similar, 0 dissimilar)
-    >>> if len(ask.marks):
+    >>> if len(ask.marks.pairs):
     ...     learner = MeanMetric().fit(X, marks=ask.marks)
     >>> ask.close()
     """
