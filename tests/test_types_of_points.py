@@ -103,6 +103,28 @@ def test_points_to_map_and_to_compare_are_looked_at_too(kind):
             act()
 
 
+@pytest.mark.parametrize("Estimator", ESTIMATORS, ids=lambda Estimator: Estimator.__name__)
+def test_a_table_that_is_not_read_yet_is_refused_with_the_call_that_reads_it(Estimator):
+    lazy = pl.LazyFrame({"a": np.arange(12.0), "b": 9.0 * Y})
+    learner = make(Estimator).fit(lazy.collect(), Y)
+    acts = [lambda: learner.fit(lazy, Y)]
+    for name in ("transform", "predict", "predict_proba"):
+        if hasattr(learner, name) and Estimator is not PairClassifier:
+            acts.append(lambda name=name: getattr(learner, name)(lazy))
+    for name in ("pair_distance", "predict", "pair_proba"):
+        if hasattr(learner, name) and Estimator is not MetricClassifier:
+            acts.append(lambda name=name: getattr(learner, name)([[0, 1]], lazy))
+    for act in acts:
+        with pytest.raises(TypeError, match=r"not read yet: pass X\.collect\(\)"):
+            act()
+
+
+def test_chunks_of_dates_are_refused():
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(TypeError, match="datetime64"):
+        SERAPH().fit(da.from_array(DAYS, chunks=(6, 2)), Y)
+
+
 def test_numbers_of_every_type_pass():
     for X in (
         np.eye(4, dtype=bool),

@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 
 import seraph
 from seraph import SERAPH, MetricClassifier, TablePreparer
+from seraph.records import DuplicateFinder
 
 N = 40
 
@@ -400,7 +401,7 @@ def test_errors_name_parameters(parameters, table, said):
     assert "--" not in str(raised.value)
 
 
-@pytest.mark.parametrize("estimator", [TablePreparer(), SERAPH()], ids=type)
+@pytest.mark.parametrize("estimator", [TablePreparer(), DuplicateFinder()], ids=type)
 def test_a_table_that_is_not_read_yet_is_refused_with_the_call_that_reads_it(estimator):
     with pytest.raises(TypeError, match=r"X is a LazyFrame.* not read yet: pass X.collect\(\)"):
         estimator.fit(pl.DataFrame({"a": [1.0, 2.0]}).lazy(), [0, 1])

@@ -27,7 +27,7 @@ from .._mean import MeanMetric
 from .._points import header, is_chunked, is_tensor, map_rows, to_memory
 from .._utils._directions import check_directions
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, check_unmasked, shown
+from .._utils._validation import as_numbers, check_read, check_unmasked, shown
 
 
 class OfLearner(MetaEstimatorMixin, BaseEstimator):
@@ -111,6 +111,7 @@ def from_device(X: Any) -> Any:
 
     Masked entries are refused, because the steps would drop the mask.
     """
+    check_read("X", X)
     check_unmasked(X)
     return to_memory(X) if is_tensor(X) else X
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import _num_samples
 
 from .._points import to_memory
 from .._utils._typing import Array
-from .._utils._validation import shown
+from .._utils._validation import check_read, shown
 
 _WORDS = {1: "one", 2: "two", 3: "three", 4: "four"}
 
@@ -38,6 +38,7 @@ class Rows:
             if not 0 <= rows <= sys.maxsize:
                 raise ValueError(f"rows must be a number of at least 0; got {shown(rows)}.")
             return cls(int(rows))
+        check_read("X", rows)
         if is_frame(rows):
             return cls(len(rows.index), _names("The index", as_column(rows.index)), "the index")
         if is_table(rows):

@@ -13,7 +13,7 @@ from sklearn.utils import check_array
 from .._pairs import library
 from .._utils._eigen import right_svd
 from .._utils._typing import Array
-from .._utils._validation import as_numbers, check_unmasked
+from .._utils._validation import as_numbers, check_read, check_unmasked
 
 FLOATS = (np.float64, np.float32)
 # Singular values below this share of the largest are rounding errors: their squares, the
@@ -97,6 +97,7 @@ def header(X: Any) -> Any:
 
     It is a frame without rows for a dask data frame, and `X` itself for anything else.
     """
+    check_read("X", X)
     if not (is_chunked(X) and hasattr(X, "columns")):
         return X
     import pandas

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._utils._typing import Array
+from .._utils._validation import check_read
 from ..tables._ids import is_code
 from ..tables._reading import read_numbers
 from ..tables._words import cell_text, is_missing
@@ -28,6 +29,7 @@ def as_frame(X: Any, other: Any = None) -> Any:
     if isinstance(X, Mapping):
         frame = pd.DataFrame({name: np.asarray(column) for name, column in X.items()})
     else:
+        check_read("X", X)
         X = X.compute() if type(X).__module__.startswith("dask") else X
         frame = X.to_pandas() if hasattr(X, "to_pandas") else X
     if not isinstance(frame, pd.DataFrame) or frame.size == 0:
