@@ -73,7 +73,6 @@ bench: $(VENV)/.dev
 	$(BIN)/asv machine --yes $(ASV)
 	$(BIN)/asv run $(ASV) --python=same --quick --dry-run --show-stderr
 	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.choosing classes
 
 # The paper's tables and figures, 50 samplings, all methods.
 table2: $(VENV)/.dev

@@ -39,7 +39,8 @@ def main(arguments=None):
 
     command = commands.add_parser("curves", help="print gains by setting, also for new classes")
     command.add_argument("--log", type=Path, required=True)
-    command.set_defaults(call=lambda chosen: print(_report.curves(chosen.log)))
+    command.add_argument("--picture", type=Path, help="draw gains by the number of labels, pairs")
+    command.set_defaults(call=lambda chosen: print(_report.curves(chosen.log, chosen.picture)))
 
     command = commands.add_parser("order", help="check that lists were committed before looks")
     command.set_defaults(call=print_order)

@@ -35,6 +35,12 @@ DRAWN = {"euclidean": "not learning"} | {
 }
 
 
+# Lines of the curves.
+CURVES = {"mean": "MeanMetric", "itml": "ITML", "gmml": "GMML", "layer": "fine-tuned layer"}
+CURVES |= {"pair-classifier": "PairClassifier", "classifier": "MetricClassifier"}
+CURVES |= {"logistic": "logistic regression"}
+
+
 # Tables
 
 
@@ -95,8 +101,8 @@ def headline(results):
         return {place: one for place, one in found.items() if one}
 
     def span(found):
-        means = [one["mean"] for one in found.values()]
-        return f"{min(means):+.1f} to {max(means):+.1f}"
+        means = sorted({f"{one['mean']:+.1f}" for one in found.values()}, key=float)
+        return " to ".join(dict.fromkeys((means[0], means[-1])))
 
     def gain(kind, measure, *pair):
         found = compared(kind, measure, *pair)
@@ -118,6 +124,7 @@ def headline(results):
     gains = results.gains(setting, kind, "mean", "gmml", "auc")
     means = {name: values.mean() for name, values in gains.items()}
     first = max(means, key=means.__getitem__)
+    without = np.mean([mean for name, mean in means.items() if name != first])
     keys = [(*case, "seraph", "seraph-mu0") for case in results.cases]
     entropy = "; ".join(
         f"{show(one, results.sure(*key))} {MEASURES[key[2]]}, {spell(key[0])}, {key[1]}"
@@ -133,8 +140,7 @@ def headline(results):
         f"- **MeanMetric against other learners**: {counts(None)} with the best rival. On tables, "
         f"pair AUC {span(itml)} against ITML, which takes "
         f"{seconds[0]} and MeanMetric {seconds[1]}. On embeddings, {span(gmml)} against GMML; "
-        f"with {spell(setting)}, {100 * means[first] / sum(means.values()):.0f} % of that comes "
-        f"from one set of {len(means)}, {first}.\n"
+        f"without one set of {len(means)}, {first}, {without:+.1f} with {spell(setting)}.\n"
         f"- **SERAPH alone** may lose neighbors: 1-NN error {lost}. Where its entropy "
         f"matters (p < 0.05 before correction): {entropy}.\n"
     )
@@ -234,7 +240,7 @@ def forest_table(results):
     """Return what a forest of pairs adds to MeanMetric, a row a setting and method."""
     rows = []
     for place in results.places:
-        for method in ("pair-classifier", "space", "rfd"):
+        for method in ("pair-classifier", "space"):
             cells = [cell(results, *place, measure, method, "mean") for measure in MEASURES]
             if any(cells):
                 rows.append([f"{METHODS[method].title}, {spell(place[0])}, {place[1]}", *cells])
@@ -297,7 +303,7 @@ def new_classes_table(results):
     """Return gains on the classes with marked pairs, and on those without; "" if not run."""
     rows = []
     for kind in dict.fromkeys(KINDS.values()):
-        for method in ("mean", "seraph", "itml", "gmml", "layer"):
+        for method in ("mean", "seraph", "gmml", "layer"):
             keys = [(m, method + end) for m in ("auc", "map") for end in ("", "/new")]
             cells = [gain(results, NEW_CLASSES, kind, *key) for key in keys]
             if any(cells):
@@ -306,19 +312,58 @@ def new_classes_table(results):
     return table(["", *ends], rows) if rows else ""
 
 
-def curves(log):
-    """Return the gain over not learning of every method and setting of a log, with intervals."""
+def order_of(setting):
+    """Return what sorts settings: labels before pairs, plain ones first, by their number."""
+    what, count, *change = setting.split("-")
+    return what, change[:1], int(count), [int(n) for n in change[1:] if n.isdigit()]
+
+
+def curves(log, picture=None):
+    """Return the gain over not learning of every method and setting of a log, with intervals.
+
+    Draw the gains in pair AUC by the number of labels or pairs, if a file is given for it.
+    """
     stamp, rows = read_log(log)
     results, text = Results(rows), ""
-    settings = list(dict.fromkeys(setting for _, setting, _ in results.values))
-    methods = list(dict.fromkeys(method for *_, method in results.values))
+    settings = sorted({setting for _, setting, _ in results.values}, key=order_of)
+    methods = [name for name in METHODS if any(key[2] == name for key in results.values)]
+    methods += [f"{name}/new" for name in methods] if any("classes" in s for s in settings) else []
     for kind in dict.fromkeys(KINDS.values()):
         for measure, title in MEASURES.items():
             body = [[m, *(gain(results, s, kind, measure, m) for s in settings)] for m in methods]
             body = [row for row in body if any(row[1:])]
             if body:
                 text += table([f"{kind}, {title}", *map(spell, settings)], body) + "\n"
-    return f"{text}*{stamp}.*"
+    if picture:
+        draw_curves(results, [s for s in settings if s.count("-") == 1], stamp, picture)
+    return f"{text}*{len(results.sets)} sets; {results.count_samplings()} samplings; {stamp}.*"
+
+
+def draw_curves(results, settings, stamp, path):
+    """Draw gains over not learning by the number of labels or pairs, with 95 % bands."""
+    figure = Figure(figsize=(9, 7), layout="constrained")
+    panels = iter(figure.subplots(2, 2, sharey="row").flat)
+    for kind in ("tables", "embeddings"):
+        for what in ("labels", "pairs"):
+            panel, names = next(panels), [s for s in settings if s.startswith(what)]
+            for method in CURVES:
+                found = [
+                    (int(s.split("-")[1]), one["mean"], *one["ends"])
+                    for s in names
+                    if (one := results.compare(s, kind, "auc", method, "euclidean"))
+                    and one["sets"] > 2
+                ]
+                if found:
+                    x, mean, low, high = zip(*found, strict=True)
+                    color = f"C{list(CURVES).index(method)}"
+                    panel.plot(x, mean, "o-", color=color, markersize=3, label=CURVES[method])
+                    panel.fill_between(x, low, high, color=color, alpha=0.07)
+            panel.axhline(0, color="0.6", linewidth=0.8)
+            panel.set(xscale="log", xlabel=what, title=kind, ylim=(-12, None))
+            panel.legend(fontsize=7)
+    figure.supylabel("gain in pair AUC over not learning, points", fontsize=9)
+    figure.supxlabel(stamp, fontsize=7)
+    figure.savefig(path, dpi=110, metadata={"Software": None})
 
 
 # The picture

@@ -52,5 +52,9 @@ def test_pages_say_what_was_measured():
         f"({ten[0]} taps) teach as much as 120 pairs (pair AUC {ten[1]} and {many[1]} %" in readme
     )
     assert f"not learning {nothing[1]} %" in readme
-    said = f"wrong taps {sorted_[1]} %, 120 true pairs {many[1]} %, ten screens ({ten[0]} taps)"
-    assert f"{said} {ten[1]} %, 30 pairs {few[1]} %" in page
+    said = (
+        f"{sorted_[1]} % after 30 sorted screens with 5 % wrong taps, {ten[1]} % after ten screens"
+    )
+    assert (
+        f"{said} ({ten[0]} taps), {many[1]} % after 120 true pairs, and {few[1]} % after" in page
+    )
