@@ -7,7 +7,7 @@ shows how good the distance is, and a map. With ``path="answers.csv"`` every scr
 before the next one shows, so nothing is lost when the kernel is restarted.
 
 .. image:: /images/ask-widget.png
-   :alt: The widget below a cell: a handwritten digit, seven to tap, the AUC, and a map
+   :alt: The widget below a cell of JupyterLab: a handwritten digit, and seven to tap
 
 The page shows texts, too (``show=reviews``), pictures and sounds (``show=paths``), or a table.
 """
