@@ -16,13 +16,16 @@ from ..._marks._rows import Rows, is_frame, is_table
 from ..._utils._public import publish
 from ..._utils._typing import Array
 
-if TYPE_CHECKING:
-    from ._things import RowThings
 # The page needs packages that `from seraph import *` must not: they are imported below.
-try:
+if TYPE_CHECKING:
     from anywidget import AnyWidget
-except ImportError:  # AskWidget says so
-    AnyWidget = object
+
+    from ._things import RowThings
+else:
+    try:
+        from anywidget import AnyWidget
+    except ImportError:  # AskWidget says so
+        AnyWidget = object
 
 
 class AskWidget(AnyWidget):
