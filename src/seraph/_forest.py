@@ -226,9 +226,12 @@ def _trees(forest: Forest, n_features: int) -> list[Tree]:
     left, right, feature = forest["left"], forest["right"], forest["feature"]
     is_leaf = left < 0
     # In scikit-learn's order children come after their parents, so that no way is endless.
-    inner = (np.minimum(left, right) > place) & (np.maximum(left, right) < size)
-    inner &= (feature >= 0) & (feature < n_features)
-    if not (len(size) == len(left) and np.all(np.where(is_leaf, right < 0, inner))):
+    fits = len(size) == len(left)
+    if fits:
+        inner = (np.minimum(left, right) > place) & (np.maximum(left, right) < size)
+        inner &= (feature >= 0) & (feature < n_features)
+        fits = bool(np.all(np.where(is_leaf, right < 0, inner)))
+    if not fits:
         raise ValueError(
             "The forest is damaged: a node leads to no node of its tree. Fit the model again."
         )

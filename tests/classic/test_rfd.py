@@ -118,6 +118,9 @@ def test_a_damaged_forest_is_refused_before_it_is_followed(wrong):
         forest[name] = np.where(forest["left"] >= 0, value, forest[name])
     with pytest.raises(ValueError, match="forest is damaged"):
         similar_shares(forest, X, np.array([[0, 1]]))
+    forest["sizes"] = forest["sizes"][:-1]
+    with pytest.raises(ValueError, match="forest is damaged"):
+        similar_shares(forest, X, np.array([[0, 1]]))
 
 
 def test_it_has_no_matrix_and_a_mean_says_so():

@@ -36,6 +36,7 @@ from seraph import (
     classic,
     persist,
 )
+from seraph.classic import RFD
 from seraph.persist._archive import read_versions
 from tests.helpers.models import labels_for, read_schema, rewrite
 from tests.helpers.quick import few
@@ -302,15 +303,32 @@ def test_other_compressions_are_refused(file):
         (SERAPH(), "components_", (26,), "components_ has 1 dimensions, not 2"),
         (MetricClassifier(), "points_", (4, 2), "codes_ has 15 rows, and points_ has 4"),
         (MetricClassifier(), "center_", (1,), "center_ has 1 coordinates, and points_ has"),
+        (MetricClassifier(), "classes_", (2,), "linear_coef_ has 3 classes, and classes_ has 2"),
+        (
+            MetricClassifier(),
+            "linear_coef_",
+            (3, 2),
+            "linear_coef_ has 2 coordinates, and points_",
+        ),
+        (
+            RFD(n_trees=2),
+            "landmarks_",
+            (9, 2),
+            "forest_.center has 13 inputs, and landmarks_ has 2",
+        ),
+        (RFD(n_trees=2), "forest_.left", (7,), "nodes, and forest_.left has 7"),
+        (RFD(n_trees=2), "forest_.shares", (7, 2), "forest_.shares has 7 nodes, and forest_.left"),
     ],
 )
 def test_arrays_that_contradict_each_other_are_refused(
     model, attribute, shape, reason, wine, tmp_path
 ):
     path = seraph.save(model.fit(*wine[:2]), tmp_path / "model.skops")
-    entry = read_schema(path)["content"]["content"][attribute]["file"]
+    node = read_schema(path)["content"]
+    for name in attribute.split("."):
+        node = node["content"][name]
     with pytest.raises(ValueError, match=rf"model\.skops cannot be read.*{reason}"):
-        seraph.load(rewrite(path, {entry: npy(shape)}))
+        seraph.load(rewrite(path, {node["file"]: npy(shape)}))
 
 
 def test_what_compresses_very_well_is_saved_all_the_same(tmp_path):

@@ -26,7 +26,17 @@ _SHAPES = {
     "points_": ("rows", "coordinates"),
     "codes_": ("rows",),
     "center_": ("coordinates",),
+    "classes_": ("classes",),
+    "linear_coef_": ("classes", "coordinates"),
     "linear_intercept_": ("classes",),
+    "landmarks_": ("landmarks", "inputs"),
+    "forest_.center": ("inputs",),
+    "forest_.scale": ("inputs",),
+    "forest_.left": ("nodes",),
+    "forest_.right": ("nodes",),
+    "forest_.feature": ("nodes",),
+    "forest_.threshold": ("nodes",),
+    "forest_.shares": ("nodes", "classes"),
 }
 
 
@@ -98,8 +108,13 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 def _check_shapes(attributes: Any, shapes: Mapping[str, tuple[int, ...]]) -> None:
     """Refuse an estimator whose arrays have shapes that contradict each other."""
+    if not isinstance(attributes, dict):
+        return
+    forest = attributes.get("forest_", {}).get("content")
+    if isinstance(forest, dict):
+        attributes = attributes | {f"forest_.{name}": array for name, array in forest.items()}
     known: dict[str, tuple[int, str]] = {}
-    for name, expected in _SHAPES.items() if isinstance(attributes, dict) else ():
+    for name, expected in _SHAPES.items():
         node = attributes.get(name, {})
         if isinstance(expected, str):
             found = {expected: int(node["content"])} if "content" in node else {}
