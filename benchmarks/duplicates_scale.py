@@ -1,23 +1,19 @@
-"""Time `seraph duplicates`: ``python -m benchmarks.duplicates_scale [ROWS [FOLDER]]``.
+"""Time `DuplicateFinder` on many rows: ``python -m benchmarks.duplicates_scale [ROWS]``.
 
 The table is made up: people with names, addresses, dates of birth and telephone numbers, a fifth
 of whom are in it twice, the second time with one to three slips (a letter changed, dropped or
-doubled, two columns exchanged, a cell missing). 100 answers are asked for in two rounds, as a user
-would, and answered by the truth. Prints CPU time, elapsed time and peak memory of each command.
-In a FOLDER, the files stay, and a run that was stopped goes on with the command that it was at.
+doubled, two columns exchanged, a cell missing). 100 answers are asked for in two rounds, and
+answered by the truth. Memory includes the table.
 """
 
-import os
 import resource
-import subprocess
 import sys
 import time
-from contextlib import nullcontext
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+
+from seraph.records import DuplicateFinder
 
 SYLLABLES = [a + b for a in "bcdfghjklmnprstvw" for b in ("a", "e", "i", "o", "u", "an", "er")]
 
@@ -79,58 +75,38 @@ def with_duplicates(n, rng):
     both = pd.concat([table, pd.DataFrame(copies)], ignore_index=True)
     order = rng.permutation(n)
     both = both.iloc[order].reset_index(drop=True)
-    both.insert(0, "id", [f"R{k}" for k in range(n)])
     return both, person[order]
 
 
-def timed(*arguments):
-    """Run the command; print what it took."""
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, "-m", "seraph", *arguments], check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(
-        f"{cpu:.0f} s of CPU time, {time.perf_counter() - start:.0f} s elapsed with "
-        f"{os.environ.get('OMP_NUM_THREADS', 'all')} threads, largest memory of any command so "
-        f"far {after.ru_maxrss / 2**20:.2f} GB",
-        flush=True,
-    )
-
-
 def main():
-    """Make the table, ask, answer and find."""
+    """Make the table, ask twice, find, and print the time and memory up to each step."""
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     table, person = with_duplicates(n, np.random.default_rng(0))
-    with TemporaryDirectory() if len(sys.argv) < 3 else nullcontext(sys.argv[2]) as place:
-        folder = Path(place)
-        folder.mkdir(exist_ok=True)
-        data = str(folder / "people.csv")
-        table.to_csv(data, index=False)
-        del table
-        known = []
-        for number in range(2):
-            answered, asked = folder / f"answers{number}.csv", folder / f"asked{number}.csv"
-            if not answered.exists():
-                timed("duplicates", data, "--id", "id", *known, "--ask", str(asked))
-                answer(asked, person).to_csv(answered, index=False)
-            known += ["--pairs", str(answered)]
-        out = str(folder / "pairs.csv")
-        timed("duplicates", data, "--id", "id", *known, "--pairs-out", out)
-        found = pd.read_csv(out)
-    right = int((person[found["i"]] == person[found["j"]]).sum())
+    begin = time.process_time()
+
+    def done(step):
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(f"{step}: {time.process_time() - begin:.0f} s of CPU, {memory:.2f} GB", flush=True)
+
+    finder = DuplicateFinder(random_state=0).fit(table)
+    done("compared")
+    pairs = finder.questions(50)
+    pairs = np.concatenate([pairs, finder.questions(50, pairs, same(person, pairs))])
+    done("asked")
+    found = finder.find(pairs, same(person, pairs))
+    done("found")
+    right = int(same(person, found.pairs).sum())
     sizes = np.bincount(person)
     true = int((sizes * (sizes - 1) // 2).sum())
     print(
-        f"{len(found)} pairs found, {right} right: precision {right / len(found):.4f}, recall "
-        f"{right / true:.4f} of {true}"
+        f"{len(found.pairs)} pairs found: precision {right / len(found.pairs):.4f}, "
+        f"recall {right / true:.4f} of {true}; F1 stated {np.round(found.f1, 3).tolist()}"
     )
 
 
-def answer(asked, person):
-    """Return the questions of a file with the true answers."""
-    table = pd.read_csv(asked, dtype=str)
-    i, j = (table[name].astype(int) for name in ("i", "j"))
-    return table.assign(similar=(person[i] == person[j]).astype(int))
+def same(person, pairs):
+    """Answer by the truth."""
+    return person[pairs[:, 0]] == person[pairs[:, 1]]
 
 
 if __name__ == "__main__":

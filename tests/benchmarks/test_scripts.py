@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 # Arguments with which a script runs here: without a network, a GPU or packages of rivals. FOLDER
 # is an empty folder.
 SCRIPTS = {
-    "duplicates_scale": ["300", "FOLDER"],
+    "duplicates_scale": ["300"],
     "evidence": ["run", "--sets", "iris", "--jobs", "1", "--log", "FOLDER/log.csv"],
     "paper": ["table2", "--samplings", "2", "--tasks", "iris", "--out", "FOLDER"],
     "speed": [],

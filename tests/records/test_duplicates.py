@@ -46,6 +46,16 @@ def test_a_precision_out_of_reach_gives_the_best_one_and_says_so(found):
     assert result.threshold >= plain.threshold
 
 
+def test_few_answers_lose_little_and_are_said_to_tell_hardly_anything(found):
+    _, person, finder, pairs, _ = found
+    answers = same(person, pairs)
+    few = np.r_[np.flatnonzero(answers)[-3:], np.flatnonzero(~answers)[-3:]]
+    result = finder.find(pairs[few], answers[few])
+    assert "hardly tell" in result.note
+    assert result.f1[2] - result.f1[1] > 0.35
+    assert same(person, result.pairs).sum() >= 70  # of 80
+
+
 @pytest.mark.parametrize("unsure_before", few([False, True], lambda before: not before))
 def test_an_answer_that_looks_wrong_is_set_aside(found, unsure_before):
     """Also where the same pair had "cannot tell", which is no answer, before it."""
@@ -151,17 +161,23 @@ def test_questions_share_no_record_and_are_not_repeated(found):
     assert not {tuple(p) for p in more.tolist()} & {tuple(p) for p in pairs.tolist()}
 
 
-def test_two_tables_are_linked_across_only():
+@pytest.fixture(scope="module")
+def linked():
+    """Two tables, the second of people who are in the first, and the persons of both."""
     table, person = people(120, 80)
     first = np.array([np.flatnonzero(person == p)[0] for p in range(120)])
     second = np.setdiff1d(np.arange(len(table)), first)
-    one, two = table.iloc[first], table.iloc[second]
+    return table.iloc[first], table.iloc[second], person[first], person[second]
+
+
+def test_two_tables_are_linked_across_only(linked):
+    one, two, person, whose = linked
     finder = DuplicateFinder(random_state=0).fit(one, two)
     pairs = finder.questions(60)
     assert pairs[:, 0].max() < len(one)
     assert pairs[:, 1].max() < len(two)
-    result = finder.find(pairs, same(person[first], pairs, person[second]))
-    right = same(person[first], result.pairs, person[second])
+    result = finder.find(pairs, same(person, pairs, whose))
+    right = same(person, result.pairs, whose)
     assert right.mean() >= 0.95
     assert right.sum() >= 70
     assert len(result.group) == len(one)
@@ -170,21 +186,17 @@ def test_two_tables_are_linked_across_only():
         finder.find([[0, len(two)], [1, 1]], [True, False])
 
 
-def test_one_to_one_pairs_a_record_once():
-    table, person = people(120, 80)
-    first = np.array([np.flatnonzero(person == p)[0] for p in range(120)])
-    second = np.setdiff1d(np.arange(len(table)), first)
-    one, two = table.iloc[first], table.iloc[np.r_[second, second]]  # each of the other twice
-    whose = np.r_[person[second], person[second]]
-    finder = DuplicateFinder().fit(one, two)
+def test_one_to_one_pairs_a_record_once(linked):
+    one, two, person, whose = linked
+    finder = DuplicateFinder().fit(one, pd.concat([two, two]))
     pairs = finder.questions(60)
-    answers = same(person[first], pairs, whose)
+    answers = same(person, pairs, np.tile(whose, 2))
     many, single = (finder.find(pairs, answers, one_to_one=o).pairs for o in (False, True))
     assert len(many) > 1.5 * len(single)
     for side in single.T:
         assert len(np.unique(side)) == len(side)
     with pytest.raises(ValueError, match="two tables"):
-        DuplicateFinder().fit(table).find(pairs, answers, one_to_one=True)
+        DuplicateFinder().fit(one).find(pairs, answers, one_to_one=True)
 
 
 def test_groups_larger_than_the_number_of_neighbors_are_found_whole():
@@ -227,17 +239,14 @@ def test_records_that_cannot_be_compared_are_refused(table, message):
 def test_bad_arguments_are_refused(found):
     table, person, finder, pairs, _ = found
     answers = same(person, pairs)
-    with pytest.raises(ValueError, match="both kinds"):
-        finder.find(pairs[answers], answers[answers])
-    with pytest.raises(ValueError, match="is 'different'"):
-        finder.find(pairs[~answers], answers[~answers])
-    with pytest.raises(ValueError, match="precision"):
-        finder.find(pairs, answers, precision=1.5)
-    with pytest.raises(ValueError, match="call fit first"):
-        DuplicateFinder().find(pairs, answers)
-    with pytest.raises(ValueError, match="'nope'"):
-        DuplicateFinder(text=["nope"]).fit(table)
-    with pytest.raises(ValueError, match="different columns"):
-        DuplicateFinder().fit(table, table.drop(columns="town"))
-    with pytest.raises(ValueError, match="n_neighbors"):
-        DuplicateFinder(0).fit(table)
+    for act, message in (
+        (lambda: finder.find(pairs[answers], answers[answers]), "both kinds"),
+        (lambda: finder.find(pairs[~answers], answers[~answers]), "is 'different'"),
+        (lambda: finder.find(pairs, answers, precision=1.5), "precision"),
+        (lambda: DuplicateFinder().find(pairs, answers), "call fit first"),
+        (lambda: DuplicateFinder(text=["nope"]).fit(table), "'nope'"),
+        (lambda: DuplicateFinder().fit(table, table.drop(columns="town")), "different columns"),
+        (lambda: DuplicateFinder(0).fit(table), "n_neighbors"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            act()

@@ -15,16 +15,15 @@ _log = logging.getLogger(__name__)
 # more, the most frequent terms are left out, which say least. On Abt-Buy, DBLP-ACM and Chicago,
 # 99.9, 100 and 96.0 % of the true pairs were neighbors; with 20,000: 100, 100 and 94.6 %, and with
 # 1,500: 99.7, 100 and 96.6 %. Many rows have fewer, as all their products together count.
-_PRODUCTS, _FEWEST, _ALL_PRODUCTS = 6_000, 1_500, 3e8
+_PRODUCTS, _FEWEST, _ALL_PRODUCTS = 6_000, 1_500, 1e8
 _AT_ONCE = 1_000_000  # products, that fit the cache of a processor
 _BLOCKS = 5  # for each neighbor
 
 
-def rarest_terms(V: sparse.csr_matrix, products: int | None = None) -> sparse.csr_matrix:
-    """Leave out the most frequent terms: a search takes up to `products` products per row."""
+def rarest_terms(V: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Leave out the most frequent terms, as a search may take so many products."""
     n = V.shape[0]
-    if products is None:
-        products = int(np.clip(_ALL_PRODUCTS / n, _FEWEST, _PRODUCTS))
+    products = int(np.clip(_ALL_PRODUCTS / n, _FEWEST, _PRODUCTS))
     frequency = np.bincount(V.indices, minlength=V.shape[1]).astype(np.float64)
     order = np.argsort(frequency, kind="stable")
     kept = order[np.cumsum(frequency[order] ** 2) <= products * n]

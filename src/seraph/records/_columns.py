@@ -13,6 +13,8 @@ from ..tables._ids import is_code
 from ..tables._reading import read_numbers
 from ..tables._words import cell_text, is_missing
 
+_SOME = 1000  # distinct cells that show whether a column holds text, before all of them are read
+
 
 def as_frame(X: Any, other: Any = None) -> Any:
     """Return a data frame of any library, or a dict of columns, as one of pandas.
@@ -70,6 +72,9 @@ def numbers_of(values: Array) -> Array | None:
     if values.dtype.kind == "M":
         days = values.astype("datetime64[s]").astype(np.float64) / 86400.0
         return None if np.isnat(values).all() else np.where(np.isnat(values), np.nan, days)
+    different, _ = distinct(values)
+    if read_numbers(different[:: len(different) // _SOME + 1]) is None:
+        return None
     numbers = read_numbers(values)
     return None if numbers is None or np.isnan(numbers).all() or is_code(numbers) else numbers
 

@@ -28,7 +28,6 @@ from ._similarities import Similarities
 
 _FOLDS = 5
 _UNLABELED = 2000  # candidates without an answer that the calibration sees
-_AT_ONCE = 200_000  # pairs, to save memory
 # Neighbors of each record to look at first, for as many pairs.
 _NEIGHBORS, _PAIRS = (3, 10), 500_000
 # A group may have more records than neighbors are looked at. Where half the neighbors of a record
@@ -223,7 +222,12 @@ class DuplicateFinder(BaseEstimator):
         if one_to_one and not self.links_:
             raise ValueError("one_to_one needs two tables: pass the other one to fit.")
         said = self._answers(pairs, answers)
-        _check_kinds(said.same)
+        if said.same.all() or not said.same.any():
+            kind = "the same" if said.same.any() else "different"
+            raise ValueError(
+                f"Every answer so far is {kind!r} ({len(said.same)}): a decision needs pairs of "
+                "both kinds. Answer more."
+            )
         model, curves, true = self._weigh(said)
         candidates, margins, line = self._lined(model, curves, precision)
         kept, odd = said.credible(true)
@@ -231,7 +235,7 @@ class DuplicateFinder(BaseEstimator):
         group, found = self._joined(
             candidates[accepted], margins[accepted], model, line, said.labels(kept), one_to_one
         )
-        taken, new = self._margins(model, found), ~self._among(found, said.pairs)
+        taken, new = model.margins(self.similarities_(found)), ~self._among(found, said.pairs)
         p = line.probability(taken)
         p[~new] = true[np.searchsorted(self._keys(said.pairs), self._keys(found[~new]))]
         left = margins[~self._among(candidates, np.concatenate([found, said.pairs]))]
@@ -288,7 +292,7 @@ class DuplicateFinder(BaseEstimator):
             pairs, p = pairs[best], p[best]
 
         def probability_of(others: Array) -> Array:
-            return line.probability(self._margins(model, others))
+            return line.probability(model.margins(self.similarities_(others)))
 
         group = grouped(self.n_all_, pairs, p, line.threshold, labels, probability_of)
         pairs = pairs_within(group)
@@ -323,16 +327,13 @@ class DuplicateFinder(BaseEstimator):
         """Return which pairs are also among the others."""
         return np.isin(self._keys(pairs), self._keys(others))
 
-    def _margins(self, model: Stack, pairs: Array) -> Array:
-        """Return the margins of any pairs, in parts to save memory."""
-        parts = np.array_split(pairs, len(pairs) // _AT_ONCE + 1)
-        return np.concatenate([model.margins(self.similarities_(part)) for part in parts])
-
     def _weigh(self, said: Answers) -> tuple[Stack, Curves, Array]:
         """Return the model, its calibration, and how likely each answered pair is the same."""
-        features = self.similarities_(said.pairs)
+        features, some = self.similarities_(said.pairs), self.features_
+        if len(some) > _UNLABELED:  # the same ones every time
+            some = some[default_rng(0).choice(len(some), _UNLABELED, replace=False)]
         model, known = Stack.learned(self.prior_, features, said.same, self._folds(said))
-        curves = Curves.given(known, said.same, model.margins(_sampled(self.features_)))
+        curves = Curves.given(known, said.same, model.margins(some))
         return model, curves, np.where(said.confirmed, said.same, curves.truth().mean(axis=1))
 
     def _folds(self, said: Answers) -> Array:
@@ -341,10 +342,7 @@ class DuplicateFinder(BaseEstimator):
             components(self.n_all_, said.pairs)[said.pairs[:, 0]], return_inverse=True
         )
         share = np.bincount(which, said.same) / np.bincount(which)
-        fold, shuffled = (
-            np.empty(len(share), dtype=np.intp),
-            default_rng(0).permutation(len(share)),
-        )
+        fold, shuffled = np.empty(len(share), np.intp), default_rng(0).permutation(len(share))
         fold[shuffled[np.argsort(share[shuffled], kind="stable")]] = np.arange(len(share)) % _FOLDS
         return fold[which]
 
@@ -380,20 +378,4 @@ class DuplicateFinder(BaseEstimator):
             more = neighbor_pairs(self.searched_, full, k, self.n_)
             more = more[~self._among(more, candidates)]
             candidates = np.concatenate([candidates, more])
-            margins = np.concatenate([margins, self._margins(model, more)])
-
-
-def _check_kinds(same: Array) -> None:
-    if same.all() or not same.any():
-        kind = "the same" if same.any() else "different"
-        raise ValueError(
-            f"Every answer so far is {kind!r} ({len(same)}): a decision needs pairs of both "
-            "kinds. Answer more."
-        )
-
-
-def _sampled(features: Array) -> Array:
-    """Return the features of some candidates, the same ones every time."""
-    if len(features) <= _UNLABELED:
-        return features
-    return features[default_rng(0).choice(len(features), _UNLABELED, replace=False)]
+            margins = np.concatenate([margins, model.margins(self.similarities_(more))])

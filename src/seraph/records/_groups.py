@@ -17,7 +17,6 @@ from ._questions import disjoint
 # Connected components with more rows than this are first split by a higher probability.
 _LARGEST = 500
 _ANSWERED = 1e6  # the distance of rows that were answered, larger than any sum of other distances
-_NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 
 
 def grouped(
@@ -51,9 +50,11 @@ def grouped(
         first[rows] = rows[0]
     # A larger component has only pairs of the same probability, and stays whole.
     chains = [rows for rows in parts if 2 < len(rows) <= _LARGEST]
-    within = [_all_pairs(rows) for rows in chains]
-    between = probability_of(np.concatenate([_NO_PAIRS, *within]))
-    ends = np.cumsum([len(pairs) for pairs in within], dtype=np.intp)
+    chain = np.full(n, -1)
+    for number, rows in enumerate(chains):
+        chain[rows] = number
+    between = probability_of(pairs_within(chain))
+    ends = np.cumsum([len(rows) * (len(rows) - 1) // 2 for rows in chains], dtype=np.intp)
     for rows, likely in zip(chains, np.split(between, ends), strict=False):
         distance = squareform(1.0 - likely)
         distance[np.equal.outer(joined[rows], joined[rows])] = -_ANSWERED
@@ -72,8 +73,11 @@ def pairs_within(group: Array) -> Array:
     """List the pairs of rows of one group, smaller row first."""
     rows = np.flatnonzero(group >= 0)
     rows = rows[np.argsort(group[rows], kind="stable")]
-    parts = np.split(rows, np.flatnonzero(np.diff(group[rows])) + 1)
-    return np.concatenate([_NO_PAIRS, *(_all_pairs(part) for part in parts)])
+    ends = np.searchsorted(group[rows], group[rows], side="right")
+    later = ends - np.arange(1, len(rows) + 1)  # rows of the same group that come after each
+    first = np.repeat(np.arange(len(rows)), later)
+    step = np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)
+    return np.column_stack([rows[first], rows[first + 1 + step]])
 
 
 def best_partners(pairs: Array, probability: Array) -> Array:
@@ -108,8 +112,3 @@ def _connected(n: int, pairs: Array, probability: Array) -> list[Array]:
     order = rows[np.argsort(component[rows], kind="stable")]
     cuts = np.flatnonzero(np.diff(component[order])) + 1
     return [*parts, *(part for part in np.split(order, cuts) if len(part))]
-
-
-def _all_pairs(rows: Array) -> Array:
-    pairs: Array = rows[np.column_stack(np.triu_indices(len(rows), 1))]
-    return pairs

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logit
-from threadpoolctl import ThreadpoolController
 
 from .._utils._typing import Array
 
@@ -71,15 +68,14 @@ class PairModel:
     def learned(self, features: Array, same: Array) -> Self:
         """Return the model that has learned from answers, with this one as the prior."""
         signs = np.where(same, 1.0, -1.0)
-        with _libraries().limit(limits=1, user_api="blas"):  # more only cost time
-            result = minimize(
-                objective,
-                np.append(self.weights, 0.0),
-                args=(self.standardized(features), signs, self.weights, self.rho),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=[(0.0 if s else None, None) for s in self.signed] + [(None, None)],
-            )
+        result = minimize(
+            objective,
+            np.append(self.weights, 0.0),
+            args=(self.standardized(features), signs, self.weights, self.rho),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=[(0.0 if s else None, None) for s in self.signed] + [(None, None)],
+        )
         return replace(self, weights=result.x[:-1], offset=float(result.x[-1]))
 
 
@@ -116,11 +112,9 @@ class Stack:
 
     def margins(self, features: Array) -> Array:
         """Return the logits: positive for pairs that are likelier the same."""
-        return np.concatenate([*self._margins(features)])
-
-    def _margins(self, features: Array) -> Iterator[Array]:
-        for part in np.array_split(features, len(features) // _AT_ONCE + 1):
-            yield self.sum.margins(_parts(self.line, self.forest, part))
+        parts = np.array_split(features, len(features) // _AT_ONCE + 1)
+        both = [_parts(self.line, self.forest, part) for part in parts]
+        return self.sum.margins(np.concatenate(both))
 
     def shares(self, features: Array) -> Array:
         """Return how much each feature counts: the shares sum to 1."""
@@ -157,12 +151,6 @@ def _parts(line: PairModel, forest: Any, features: Array) -> Array:
     X = line.standardized(features)
     p = np.clip(forest.predict(X), _RAREST, 1.0 - _RAREST)
     return np.column_stack([X @ line.weights + line.offset, logit(p)])
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    """Return what sets the threads of BLAS. Each search for its libraries takes milliseconds."""
-    return ThreadpoolController()
 
 
 def objective(

@@ -46,7 +46,8 @@ def term_vectors(
         (counts.data, number[counts.indices], counts.indptr),
         shape=(len(texts), max(int(number[-1]) + 1, 1)),
     )
-    norms = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
+    squares = sparse.csr_matrix((counts.data**2, counts.indices, counts.indptr), counts.shape)
+    norms = np.sqrt(np.asarray(squares.sum(axis=1)).ravel())
     counts.data /= np.repeat(norms, lengths).astype(np.float32)
     return counts
 
@@ -90,7 +91,11 @@ def _letter_triples(codes: Array) -> tuple[Array, Array]:
 
 def _words(codes: Array) -> tuple[Array, Array]:
     """Return the place and the hash of each word: letters, digits and underscores in a row."""
-    is_word = _word_letters(codes)
+    times = np.bincount(codes)
+    is_letter = np.zeros(len(times), dtype=bool)
+    present = np.flatnonzero(times)
+    is_letter[present] = [re.match(r"\w", chr(code)) is not None for code in present.tolist()]
+    is_word = is_letter[codes]
     starts = np.flatnonzero(is_word[1:] & ~is_word[:-1]) + 1
     # A word is hashed as sum_k mix(c_k) M^k, over its letters c_k.
     which = np.cumsum(is_word[1:] & ~is_word[:-1]) - 1
@@ -101,14 +106,6 @@ def _words(codes: Array) -> tuple[Array, Array]:
     if len(starts) == 0:
         return starts, sizes
     return starts, _mixed(np.add.reduceat(sizes, np.searchsorted(inside, starts)))
-
-
-def _word_letters(codes: Array) -> Array:
-    times = np.bincount(codes)
-    is_letter = np.zeros(len(times), dtype=bool)
-    present = np.flatnonzero(times)
-    is_letter[present] = [re.match(r"\w", chr(code)) is not None for code in present.tolist()]
-    return is_letter[codes]
 
 
 def _mixed(numbers: Array) -> Array:

@@ -17,6 +17,7 @@ UNKNOWN = (
     "unlabeled", "unlabelled", "not labeled", "missing", "undefined", "unclassified",
     "unspecified", "tbd", "to do", "todo",
 )  # fmt: skip
+_MISSING, _UNKNOWN = frozenset(MISSING), frozenset(UNKNOWN)  # to look up a million cells
 _YES = ("1", "+1", "1.0", "true", "yes", "y", "ja", "j", "same", "similar")
 _NO = ("0", "-1", "0.0", "-1.0", "false", "no", "n", "nein", "different", "dissimilar")
 _ANSWERS = {**dict.fromkeys(_YES, True), **dict.fromkeys(_NO, False)}
@@ -29,6 +30,8 @@ _LISTED, _NAMES = 5, 12
 
 def cell_text(cell: Any) -> str:
     """Return a cell as text without spaces around it; "" if it has no value."""
+    if isinstance(cell, str):
+        return cell.strip()
     if _is_null(cell):
         return ""
     if isinstance(cell, Decimal):
@@ -42,12 +45,10 @@ def is_missing(cell: Any, *, unknown: bool = False) -> bool:
 
     `unknown` includes words of people for something unknown, such as "?", "n/a" and "-".
     """
-    if _is_null(cell):
-        return True
     if not isinstance(cell, str):
-        return False
+        return _is_null(cell)
     text = cell.strip()
-    return text in MISSING or (unknown and text.casefold() in UNKNOWN)
+    return text in _MISSING or (unknown and text.casefold() in _UNKNOWN)
 
 
 def read_answer(cell: Any) -> bool | None:
@@ -92,7 +93,7 @@ def _is_null(cell: Any) -> bool:
     """Return whether a cell is None, NaN, NaT or pandas.NA."""
     if cell is None or type(cell).__name__ == "NAType":
         return True
-    return not isinstance(cell, str) and bool(cell != cell)  # noqa: PLR0124 (NaN)
+    return bool(cell != cell)  # noqa: PLR0124 (NaN)
 
 
 # Messages
