@@ -49,8 +49,8 @@ def test_a_precision_out_of_reach_gives_the_best_one_and_says_so(found):
 def test_few_answers_lose_little_and_are_said_to_tell_hardly_anything(found):
     _, person, finder, pairs, _ = found
     answers = same(person, pairs)
-    few = np.r_[np.flatnonzero(answers)[-3:], np.flatnonzero(~answers)[-3:]]
-    result = finder.find(pairs[few], answers[few])
+    some = np.r_[np.flatnonzero(answers)[-3:], np.flatnonzero(~answers)[-3:]]
+    result = finder.find(pairs[some], answers[some])
     assert "hardly tell" in result.note
     assert result.f1[2] - result.f1[1] > 0.35
     assert same(person, result.pairs).sum() >= 70  # of 80
