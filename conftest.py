@@ -79,8 +79,13 @@ def is_importable(path):
 def pytest_configure(config):
     """Make warnings errors in our own runs."""
     if os.environ.get("SERAPH_STRICT"):
-        # An old matplotlib on a new pyparsing has the second.
-        for line in ("error", "ignore:'.*deprecated:DeprecationWarning"):
+        # An old matplotlib on a new pyparsing has the second; a look at a widget's attributes the
+        # third.
+        for line in (
+            "error",
+            "ignore:'.*deprecated:DeprecationWarning",
+            r"ignore:Widget\.:DeprecationWarning",
+        ):
             config.addinivalue_line("filterwarnings", line)
 
 
