@@ -141,6 +141,3 @@ def test_a_page_shows_no_output_that_is_not_checked(page):
         if kind not in compared:
             assert re.fullmatch(QUIET, kind)
             assert not re.search(r"^ *(\$|>>>) ", text, re.MULTILINE), text
-
-
-# Pages, each with what the run must complain of.

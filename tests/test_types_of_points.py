@@ -119,12 +119,6 @@ def test_a_table_that_is_not_read_yet_is_refused_with_the_call_that_reads_it(Est
             act()
 
 
-def test_chunks_of_dates_are_refused():
-    da = pytest.importorskip("dask.array")
-    with pytest.raises(TypeError, match="datetime64"):
-        SERAPH().fit(da.from_array(DAYS, chunks=(6, 2)), Y)
-
-
 def test_numbers_of_every_type_pass():
     for X in (
         np.eye(4, dtype=bool),

@@ -12,7 +12,7 @@ from scipy.spatial.distance import pdist
 from seraph import SERAPH, Marks
 from tests.helpers.em import em
 from tests.helpers.quick import examples
-from tests.helpers.strategies import ROW_FORMS, SIGN_FORMS, seeds, sound_cases
+from tests.helpers.strategies import FORMS, ROW_FORMS, SIGN_FORMS, seeds, sound_cases
 from tests.helpers.trial import fitted
 
 SETTINGS = st.sampled_from(
@@ -31,8 +31,6 @@ SETTINGS = st.sampled_from(
 )
 # Those whose metric depends on rounding errors by no more than these.
 DIRECT = st.sampled_from([{}, {"mu": 0.0}, {"n_components": 1}])
-SAME_FORMS = ("columns first", "every second row and column", "from the end", "read-only", "list")
-FRAMES = ("objects", "other bytes first", "pandas", "pandas Float64", "polars")
 
 
 def fit(case, **parameters):
@@ -56,7 +54,7 @@ def check_same_distances(one, X, other, Y):
 
 
 @examples(2)
-@given(case=sound_cases(), parameters=SETTINGS, form=st.sampled_from(SAME_FORMS + FRAMES))
+@given(case=sound_cases(), parameters=SETTINGS, form=st.sampled_from(tuple(FORMS)))
 def test_the_container_of_the_points_does_not_matter(case, parameters, form):
     check_same_bits(fit(case, **parameters), fit(replace(case, form=form), **parameters))
 

@@ -56,15 +56,6 @@ def test_the_score_is_the_auc_of_the_labeled_pairs(wine, learner):
     assert learner.score(X, marks=marks) == pytest.approx(learner.score(X, y_partial))
 
 
-def test_n_components_caps_the_rank(digits):
-    X, y_partial, _ = digits
-    free, capped = (SERAPH(n_components=k).fit(X, y_partial) for k in (None, 2))
-    assert len(free.components_) > 2
-    assert capped.components_.shape == (2, 64)
-    assert capped.converged_
-    assert capped.objective_ < free.objective_
-
-
 def test_warm_start_goes_on_from_the_last_metric(digits):
     X, y_partial, _ = digits
     cold = SERAPH(tol=1e-5).fit(X, y_partial)

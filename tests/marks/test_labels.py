@@ -49,21 +49,6 @@ def test_labels_in_every_disguise_mean_the_same(disguise):
     assert labels.n_labeled_rows == 3
 
 
-@pytest.mark.parametrize(
-    "y",
-    [
-        np.array(["a", np.nan, "b"]),
-        np.array([b"nan", b"a", b"a"]),
-        ["nan", "a", "a"],
-        pd.Series(["nan", "a", "a"], dtype=object),
-    ],
-    ids=["made by numpy", "bytes", "list", "pandas"],
-)
-def test_the_text_nan_is_neither_a_class_nor_missing(y):
-    with pytest.raises(ValueError, match=r'text "nan".*Write None'):
-        made(3, y)
-
-
 def test_implied_pairs_are_counted_but_never_listed():
     labels = made(100_000, np.arange(100_000) % 10)
     assert labels.n_similar == 10 * (10_000 * 9_999 // 2)
@@ -129,6 +114,15 @@ BAD = {
     "a negative weight": ({"pairs": [[0, 1]], "labels": [1], "weights": [-1.0]},
         r"weights must be finite numbers of at least 0.*got .*-1\.0.* at 0"),
     "weights alone": ({"y": [0, 0, 1, 1], "weights": [1]}, "weights was passed without"),
+    **{
+        f"the text nan: {type(y).__name__}, {y[1]}": ({"y": y}, r'text "nan".*Write None')
+        for y in (
+            np.array(["a", np.nan, "b", "b"]),  # numpy made the text
+            np.array([b"a", b"nan", b"a", b"a"]),
+            ["a", "nan", "a", "a"],
+            pd.Series(["a", "nan", "a", "a"], dtype=object),
+        )
+    },
     "a row twice in a triplet": ({"triplets": [[0, 1, 2], [0, 3, 0]]},
         r"triplets\[1\] is \(0, 3, 0\).*the three must differ"),
 }  # fmt: skip

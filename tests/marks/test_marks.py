@@ -95,6 +95,10 @@ def test_equal_marks_say_the_same_of_the_same_rows():
     assert all(sample() != other for other in different)
 
 
+def groups(label, **more):
+    return Marks.from_groups([0, 0], label, rows=2, **more)
+
+
 SAME_ROWS = "Only marks about the same rows can be added"
 NO_ARRAY = r"cannot become an array.*marks\.pairs and"
 MISUSES = {
@@ -117,6 +121,10 @@ MISUSES = {
         lambda: PairLabels.of(np.zeros((4, 1)), 4, None, [[0, 1]]), TypeError,
         r"marks=seraph\.Marks\(pairs, labels, rows=X\); got",
     ),
+    "a label of groups": (lambda: groups(2), ValueError, "label must be"),
+    "a negative label of groups": (lambda: groups(-0.5), ValueError, "labels must be"),
+    "no partners": (lambda: groups(1, partners=0), ValueError, "partners must be"),
+    "a negative weight of groups": (lambda: groups(1, weight=-1), ValueError, "weights must be"),
 }  # fmt: skip
 
 
@@ -237,20 +245,6 @@ def test_what_cannot_be_meant_is_refused_in_words(case):
     arguments, error, message = REFUSED[case]
     with pytest.raises(error, match=message):
         Marks(**{"pairs": [["ann", "bob"]], "labels": [1], "rows": NAMES} | arguments)
-
-
-@pytest.mark.parametrize(
-    ("label", "more", "message"),
-    [
-        (2, {}, "label must be"),
-        (-0.5, {}, "labels must be"),
-        (1, {"partners": 0}, "partners must be"),
-        (1, {"weight": -1}, "weights must be"),
-    ],
-)
-def test_what_cannot_be_meant_of_groups_is_refused_in_words(label, more, message):
-    with pytest.raises(ValueError, match=message):
-        Marks.from_groups([0, 0], label, rows=2, **more)
 
 
 # Tables

@@ -60,11 +60,6 @@ def test_two_rows_that_are_not_like_the_first_are_not_marked(screens, data):
     assert marked(marks) == {pair: np.sign(v) for pair, v in votes_of(screens, related).items()}
 
 
-def test_groups_of_different_screens_are_not_joined():
-    marks = Marks.from_screens([[0, 1], [1, 2]], [["a", "a"], ["a", "a"]], rows=3)
-    assert marks.pairs.tolist() == [[0, 1], [1, 2]]
-
-
 SHOWN = [[0, 1, 2, 3], [4, 1, 0, 5], [1, 0, 6, 7]]
 LIKE = [[1, 0, 0], [0, 0, 1], [1, -1, 1]]
 CHANCES = [[0.5, 0.25, 0.25], [0.5, 0.5, 0.25], [0.25, 0.5, 0.25]]
@@ -113,12 +108,6 @@ def test_a_file_of_screens_line_by_line_says_the_same():
     )
     plain = Marks.from_frame(frame.drop(columns="chance"), rows=N)
     assert plain == Marks.from_screens(SHOWN, LIKE, rows=N)
-
-
-def test_screens_find_their_rows_by_name():
-    table = pd.DataFrame({"x": range(4)}, index=["ann", "bob", "eve", "joe"])
-    marks = Marks.from_screens([["joe", "ann", "eve"]], [[True, False]], rows=table)
-    assert marked(marks) == {(0, 3): 1, (0, 2): -1, (2, 3): -1}
 
 
 def test_a_screen_with_an_absent_row_is_left_out_and_counted():

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+from scipy.spatial.distance import pdist, squareform
 from scipy.special import expit
 
 from seraph._pairs import (
@@ -14,6 +15,7 @@ from seraph._pairs import (
     MStep,
     NegativeEntropy,
     _blocks,
+    squared_distances,
     sum_over_blocks,
     sum_over_list,
 )
@@ -50,17 +52,13 @@ def check(sums, expected, dtype):
     np.testing.assert_allclose(np.asarray(sums[2]), product, rtol=0, atol=close * size)
 
 
-def squared_distances(Z):
-    return np.sum((Z[:, np.newaxis] - Z) ** 2, axis=2)
-
-
 def expected_sums(Z, Y, codes, name, old, meets=1.0):
     """The sums of the oracle; `meets` says how often each pair counts."""
     known = np.logical_and.outer(codes >= 0, codes >= 0)
     q = {
         "entropy": None,
         "first m-step": np.zeros(known.shape),
-        "m-step": expit(-(1 + MU) * (squared_distances(old) - ETA)),
+        "m-step": expit(-(1 + MU) * (squareform(pdist(old, "sqeuclidean")) - ETA)),
         "classes": np.equal.outer(codes, codes) * 1.0,
     }[name]
     return pair_sums(Z, Y, ETA, meets * (known if name == "classes" else ~known), q)
@@ -172,3 +170,19 @@ def test_listed_pairs_give_the_sums_of_the_oracle(rng, listed, convert, dtype, n
     terms = (LogLikelihood(), made.q, made.weights), (KINDS[name], of_old, unlabeled)
     sums = sum_over_list(Z, Y, made, *terms, eta=ETA)
     check(sums, tuple(map(sum, zip(*parts, strict=True))), dtype)
+
+
+# Distances as a matrix
+
+
+@pytest.mark.parametrize("n", [5, 400])  # many or few of the distances are short
+def test_close_points_keep_the_digits_of_their_distance(rng, n):
+    points = 1.0 + rng.normal(size=(n, 4))
+    X = np.vstack([points, points[:5] + 1e-9])
+    exact = np.sum((X[:, np.newaxis] - X) ** 2, axis=2)
+    np.testing.assert_allclose(squared_distances(X, X), exact, rtol=1e-7)
+    np.testing.assert_allclose(squared_distances(X[:n], X[n:]), exact[:n, n:], rtol=1e-7)
+    stack = np.stack([X[:-4], X[4:]])
+    expected = [exact[:-4, :-4], exact[4:, 4:]]
+    np.testing.assert_allclose(squared_distances(stack, stack), expected, rtol=1e-7)
+    np.testing.assert_array_equal(np.diag(squared_distances(X, X)), 0.0)

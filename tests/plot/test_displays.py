@@ -15,15 +15,13 @@ from seraph.classic import GDM, LMNN, Euclidean
 from tests.helpers.pictures import plt, some_axes
 from tests.helpers.quick import few
 
-DISPLAYS = (plot.EmbeddingDisplay, plot.FeatureImportanceDisplay)
+# Each with the attribute of a learner that it needs.
+NEEDED = {plot.EmbeddingDisplay: "transform", plot.FeatureImportanceDisplay: "components_"}
+EVERY = pytest.mark.parametrize("display", NEEDED, ids=lambda display: display.__name__)
 
 
 def numbers_of(display):
     return {*inspect.signature(display).parameters} - {"classes", "feature_names", "marks"}
-
-
-def by_name(thing):
-    return getattr(thing, "__name__", None)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +29,7 @@ def learner(wine):
     return SERAPH().fit(*wine[:2])
 
 
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
+@EVERY
 def test_the_constructor_keeps_plain_data_and_draws_nothing(display, wine, learner):
     drawn = display.from_estimator(learner, *wine[:2], ax=some_axes(2))
     data = {name: getattr(drawn, name) for name in inspect.signature(display).parameters}
@@ -42,7 +40,7 @@ def test_the_constructor_keeps_plain_data_and_draws_nothing(display, wine, learn
     assert again.plot(ax=some_axes(2)) is again
 
 
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
+@EVERY
 def test_drawing_on_given_axes_leaves_pyplot_alone(display, wine, learner):
     before, axes = plt.get_fignums(), some_axes(2)
     drawn = display.from_estimator(learner, *wine[:2], ax=axes)
@@ -56,15 +54,12 @@ def test_drawing_on_given_axes_leaves_pyplot_alone(display, wine, learner):
 
 
 MODELS = [SERAPH(), MeanMetric(), GDM(), LMNN(), Euclidean()]
-NEEDED = dict.fromkeys(DISPLAYS, "transform") | {
-    plot.FeatureImportanceDisplay: "components_",
-}
 
 
 @pytest.mark.parametrize(
     "model", few(MODELS, lambda m: isinstance(m, SERAPH | Euclidean)), ids=repr
 )
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
+@EVERY
 def test_a_learner_is_drawn_or_refused_by_what_it_lacks(display, model, wine):
     fitted, axes = clone(model).fit(*wine[:2]), some_axes(2)
     if hasattr(fitted, NEEDED[display]):
@@ -87,7 +82,7 @@ def pipelines(wine):
     ]
 
 
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
+@EVERY
 def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine, pipelines):
     X, y_partial, _ = wine
     scaled = StandardScaler().fit_transform(X)
@@ -95,17 +90,13 @@ def test_a_pipeline_is_drawn_as_its_learner_on_prepared_points(display, wine, pi
     expected = display.from_estimator(learner, scaled, y_partial, ax=some_axes(2))
     for model in pipelines:
         drawn = display.from_estimator(model, X, y_partial, ax=some_axes(2))
-        for name in set(inspect.signature(display).parameters) - {
-            "classes",
-            "feature_names",
-            "marks",
-        }:
+        for name in numbers_of(display):
             plain = getattr(expected, name)
             if plain is not None:
                 np.testing.assert_allclose(getattr(drawn, name), plain, atol=1e-8)
 
 
-@pytest.mark.parametrize("display", DISPLAYS, ids=by_name)
+@EVERY
 def test_without_matplotlib_the_extra_is_named(display, wine, learner, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="pip install 'seraph-learn"):

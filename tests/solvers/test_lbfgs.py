@@ -49,25 +49,23 @@ def test_a_step_along_which_the_slope_rises_is_not_learned():
     assert not curvature.places
 
 
-def along(function, slope):
-    """A function of one number, with its slope at 0, as `backtrack` takes it; and its trials."""
-    tried = []
-
-    def at(x):
-        tried.append(float(x[0]))
-        return function(x[0]), len(tried)
-
-    return at, np.zeros(1), np.ones(1), function(0.0), slope, tried
-
-
 @pytest.mark.parametrize("cut", [0.1, 0.5])
 @pytest.mark.parametrize("bend", [0.3, 4.0, 700.0, 1e6])
 def test_the_accepted_share_rises_enough_and_the_one_before_did_not(bend, cut):
-    at, start, move, value, slope, tried = along(lambda x: x - 0.5 * bend * x * x, 1.0)
-    share, there, n_trials = backtrack(at, start, move, value, slope, shortest=1e-9, least_cut=cut)
-    assert there == at(start + share * move)[0] >= value + SUFFICIENT * share * slope
-    assert n_trials == len(tried) - 1
-    for before in tried[: n_trials - 1]:
-        assert before - 0.5 * bend * before**2 < SUFFICIENT * before
-    ratios = np.divide(tried[1:n_trials], tried[: n_trials - 1])
+    tried = []
+
+    def value(share):
+        return share - 0.5 * bend * share**2  # its slope at 0 is 1
+
+    def at(x):
+        tried.append(float(x[0]))
+        return value(x[0]), len(tried)
+
+    share, there, n_trials = backtrack(
+        at, np.zeros(1), np.ones(1), 0.0, 1.0, shortest=1e-9, least_cut=cut
+    )
+    assert there == value(share) >= SUFFICIENT * share
+    assert n_trials == len(tried)
+    assert all(value(before) < SUFFICIENT * before for before in tried[:-1])
+    ratios = np.divide(tried[1:], tried[:-1])
     assert np.all((cut * (1 - 1e-12) <= ratios) & (ratios <= 0.5))
