@@ -125,5 +125,5 @@ def test_no_seed_is_fixed_unless_the_caller_fixes_it():
     }
     assert len(found) > 20
     fixed = {name.rpartition(".")[2] for name, seed in found.items() if seed is not None}
-    # The same data give the same model: the sample of pairs and the trees have a seed.
-    assert fixed == {"RFD", "SERAPH"}
+    # The same data give the same model (the sample of pairs, the trees), and the same screens.
+    assert fixed == {"AskWidget", "RFD", "SERAPH"}
