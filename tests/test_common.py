@@ -495,6 +495,8 @@ def test_stopping_early_warns_once_at_the_line_of_the_caller_by_the_name_of_the_
     name = "SERAPH" if Estimator is MetricClassifier else Estimator.__name__
     assert re.match(rf"{name} has not converged", str(warning.message))
     assert (warning.filename, warning.lineno) == HERE
+    assert not getattr(estimator, "converged_", False)
+    assert getattr(estimator, "n_iter_", 1) == 1
 
 
 # What deserves a warning, and of which estimators; a classifier warns like its learner.

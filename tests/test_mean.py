@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from seraph import SERAPH, Marks, MarksKFold, MeanMetric
-from seraph.classic import ITML, LRML, RCA, Euclidean
+from seraph.classic import ITML, LRML, RCA, RFD, Euclidean
 
 N, M = 60, 4
 Y_ALL = np.arange(N) % 3
@@ -95,6 +95,7 @@ def test_learners_of_others_take_part(learner):
     [
         (make_pipeline(PCA(), SERAPH()), "'odd', a Pipeline, has no matrix.*before the mean"),
         (StandardScaler(), "'odd', a StandardScaler, has no matrix"),
+        (RFD(n_trees=3), "'odd', a RFD, has no matrix"),
     ],
 )
 def test_what_has_no_matrix_is_refused_by_name(learner, message):

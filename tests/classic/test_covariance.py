@@ -6,16 +6,12 @@ from numpy.testing import assert_allclose
 from scipy.spatial.distance import pdist
 
 from seraph.classic import Covariance
-
-
-def cloud(n=30, m=4):
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(n, m)) @ rng.normal(size=(m, m)) + 5.0
+from tests.helpers.blobs import blobs
 
 
 @pytest.mark.parametrize("shape", [(30, 4), (6, 20)], ids=["a copied feature", "few rows"])
 def test_directions_without_variance_are_left_out(shape):
-    X = cloud(*shape)
+    X = blobs(*shape)[0] + 5.0
     X = np.column_stack([X, X[:, 0], np.full(len(X), 0.1)])
     learner = Covariance().fit(X)
     rank = min(shape[0] - 1, shape[1])

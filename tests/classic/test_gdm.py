@@ -18,12 +18,6 @@ from tests.helpers.blobs import even_blobs as blobs
 GDM = partial(classic.GDM, ridge=1.0, n_constraints=None, tol=1e-4)
 
 
-def differences(X, y):
-    """Differences of the similar pairs and of the dissimilar ones."""
-    i, j = np.triu_indices(len(X), 1)
-    return (X[i] - X[j])[y[i] == y[j]], (X[i] - X[j])[y[i] != y[j]]
-
-
 def sampled_pairs(sums):
     """Return the pairs that are summed, as positions in `sums.rows`."""
     n = len(sums.codes)
@@ -136,32 +130,29 @@ class TestObjective:
 
 
 @pytest.mark.parametrize("diagonal", [False, True])
-class TestOptimality:
-    def test_agrees_with_a_generic_solver(self, diagonal):
-        X, y = blobs(15, 3)
-        alike, apart = differences(X, y)
+def test_agrees_with_a_generic_solver(diagonal):
+    X, y = blobs(15, 3)
+    i, j = np.triu_indices(len(X), 1)
+    alike, apart = ((X[i] - X[j])[(y[i] == y[j]) == same] for same in (True, False))
 
-        def metric(x):
-            return np.diag(x**2) if diagonal else x.reshape(3, 3).T @ x.reshape(3, 3)
+    def metric(x):
+        return np.diag(x**2) if diagonal else x.reshape(3, 3).T @ x.reshape(3, 3)
 
-        start = np.ones(3) if diagonal else np.eye(3).ravel()
-        reference = minimize(
-            lambda x: -np.sqrt(np.einsum("ki,ij,kj->k", apart, metric(x), apart) + 1e-18).sum(),
-            start / np.linalg.norm(alike),
-            method="SLSQP",
-            constraints={
-                "type": "ineq",
-                "fun": lambda x: 1.0 - np.einsum("ki,ij,kj->", alike, metric(x), alike),
-            },
-            options={"maxiter": 2000, "ftol": 1e-12},
-        )
-        learner = GDM(diagonal=diagonal, ridge=0.0, tol=1e-8).fit(X, y)
-        assert learner.objective_ == pytest.approx(-reference.fun, rel=1e-5)
-        np.testing.assert_allclose(
-            learner.get_mahalanobis_matrix(),
-            metric(reference.x),
-            atol=2e-3 / np.vdot(alike, alike),
-        )
+    start = np.ones(3) if diagonal else np.eye(3).ravel()
+    reference = minimize(
+        lambda x: -np.sqrt(np.einsum("ki,ij,kj->k", apart, metric(x), apart) + 1e-18).sum(),
+        start / np.linalg.norm(alike),
+        method="SLSQP",
+        constraints={
+            "type": "ineq",
+            "fun": lambda x: 1.0 - np.einsum("ki,ij,kj->", alike, metric(x), alike),
+        },
+        options={"maxiter": 2000, "ftol": 1e-12},
+    )
+    learner = GDM(diagonal=diagonal, ridge=0.0, tol=1e-8).fit(X, y)
+    assert learner.objective_ == pytest.approx(-reference.fun, rel=1e-5)
+    atol = 2e-3 / np.vdot(alike, alike)
+    np.testing.assert_allclose(learner.get_mahalanobis_matrix(), metric(reference.x), atol=atol)
 
 
 def test_distances_do_not_change_with_a_linear_map_of_the_features(rng):

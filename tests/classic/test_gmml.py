@@ -34,6 +34,5 @@ def test_similar_pairs_alone_are_set_against_all_pairs_of_points():
     rows = np.array([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]])
     learner = GMML(ridge=0.1).fit(X, marks=Marks(rows, [1] * 5, rows=X))
     every = np.array([(i, j) for i in range(len(X)) for j in range(i)])
-    S, _ = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
-    _, D = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
+    S, D = literal_scatters(X, np.vstack([rows, every]), [1] * 5 + [-1] * len(every), 0.1)
     assert_allclose(learner.get_mahalanobis_matrix(), literal_metric(S, D, 0.5), atol=1e-9)

@@ -42,11 +42,14 @@ def primal(A, differences, similar, bounds, gamma, A0=None):
     return divergence(A, A0) + gamma * divergence(np.diag(xi), np.diag(bounds))
 
 
+def slack_problem(X, y, gamma):
+    sums = PairSums(PairLabels.make(len(X), y))
+    return _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
+
+
 @pytest.mark.parametrize("gamma", GAMMAS)
 def test_gradient_against_finite_differences(gamma, rng):
-    X, y = blobs(24)
-    sums = PairSums(PairLabels.make(len(X), y))
-    problem = _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
+    problem = slack_problem(*blobs(24), gamma)
     L = (problem.root.T + 0.3 * rng.normal(size=(3, 3))).ravel()
 
     def value(x):
@@ -62,8 +65,7 @@ def test_gradient_against_finite_differences(gamma, rng):
 def test_the_gap_is_the_primal_less_the_dual(gamma, rng):
     X, y = blobs(24)
     differences, similar, bounds = constraints(X, y, (1.5, 8.0))
-    sums = PairSums(PairLabels.make(len(X), y))
-    problem = _SlackObjective(X[sums.rows], sums, (1.5, 8.0), gamma)
+    problem = slack_problem(X, y, gamma)
     # near the solution, where the multipliers are feasible
     root = np.linalg.cholesky(
         ITML(gamma=gamma, bounds=(1.5, 8.0), tol=0.01).fit(X, y).get_mahalanobis_matrix()
@@ -88,31 +90,27 @@ def test_the_gap_is_the_primal_less_the_dual(gamma, rng):
 
 @pytest.mark.parametrize("prior", ["identity", "covariance"])
 @pytest.mark.parametrize("gamma", few(GAMMAS, {0.05}.__contains__))
-class TestOptimum:
-    def fit(self, gamma, prior):
-        X, y = blobs(24)
-        learner = ITML(gamma=gamma, prior=prior, tol=1e-10).fit(X, y)
-        A0 = np.eye(3) if prior == "identity" else np.linalg.inv(np.cov(X.T))
-        return learner, A0, *constraints(X, y, learner.bounds_)
-
-    def test_the_optimality_conditions_hold(self, gamma, prior):
-        learner, A0, differences, similar, bounds = self.fit(gamma, prior)
-        A = learner.get_mahalanobis_matrix()
-        value = primal(A, differences, similar, bounds, gamma, A0)
-        assert learner.objective_ == pytest.approx(value, rel=1e-9)
-        d2 = np.array([v @ A @ v for v in differences])
-        xi = slacks(A, differences, similar, bounds)
-        # Stationary in xi: gamma (1 / xi - 1 / bound) = -+ multiplier.
-        multipliers = gamma * np.where(similar, 1.0, -1.0) * (1.0 / bounds - 1.0 / xi)
-        assert np.all(np.where(similar, d2 <= xi, d2 >= xi))
-        assert np.all(multipliers >= 0.0)
-        assert np.any(multipliers > 0.0)
-        np.testing.assert_allclose(multipliers * (d2 - xi), 0.0, atol=1e-12)
-        # Stationary in A.
-        signed = np.where(similar, multipliers, -multipliers)[:, np.newaxis]
-        inverse = np.linalg.inv(A0) + (signed * differences).T @ differences
-        P = learner.components_
-        np.testing.assert_allclose(P @ inverse @ P.T, np.eye(3), atol=1e-3)
+def test_the_optimality_conditions_hold(gamma, prior):
+    X, y = blobs(24)
+    learner = ITML(gamma=gamma, prior=prior, tol=1e-10).fit(X, y)
+    A0 = np.eye(3) if prior == "identity" else np.linalg.inv(np.cov(X.T))
+    differences, similar, bounds = constraints(X, y, learner.bounds_)
+    A = learner.get_mahalanobis_matrix()
+    value = primal(A, differences, similar, bounds, gamma, A0)
+    assert learner.objective_ == pytest.approx(value, rel=1e-9)
+    d2 = np.array([v @ A @ v for v in differences])
+    xi = slacks(A, differences, similar, bounds)
+    # Stationary in xi: gamma (1 / xi - 1 / bound) = -+ multiplier.
+    multipliers = gamma * np.where(similar, 1.0, -1.0) * (1.0 / bounds - 1.0 / xi)
+    assert np.all(np.where(similar, d2 <= xi, d2 >= xi))
+    assert np.all(multipliers >= 0.0)
+    assert np.any(multipliers > 0.0)
+    np.testing.assert_allclose(multipliers * (d2 - xi), 0.0, atol=1e-12)
+    # Stationary in A.
+    signed = np.where(similar, multipliers, -multipliers)[:, np.newaxis]
+    inverse = np.linalg.inv(A0) + (signed * differences).T @ differences
+    P = learner.components_
+    np.testing.assert_allclose(P @ inverse @ P.T, np.eye(3), atol=1e-3)
 
 
 def test_the_bounds_are_percentiles_of_squared_distances_of_different_points():
@@ -156,26 +154,19 @@ def test_a_sample_by_groups_finds_nearly_the_same_metric():
     assert np.vdot(near, far) > 0.98 * np.linalg.norm(near) * np.linalg.norm(far)
 
 
-def test_pairs_of_classes_share_the_weight_of_those_that_are_usually_sampled(rng):
-    X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
-    n_pairs = 60 * 59 // 2
-    learner = ITML().fit(X, y)
-    assert learner.gamma_ == pytest.approx(40 * 2**2 / n_pairs)
-    assert ITML().fit(X, np.arange(60) % 10).gamma_ == 1.0  # fewer pairs than that
-    same = ITML(gamma=learner.gamma_).fit(X, y)
-    np.testing.assert_array_equal(learner.components_, same.components_)
-
-
-def test_marked_pairs_have_a_weight_of_one(rng):
+def test_pairs_of_classes_share_the_weight_of_those_usually_sampled_and_each_mark_has_one(rng):
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 2
     pairs = np.column_stack(np.triu_indices(60, 1))
-    marks = y[pairs[:, 0]] == y[pairs[:, 1]]
-    assert ITML().fit(X, marks=Marks(pairs, marks, rows=X)).gamma_ == 1.0
-    partly = np.where(np.arange(60) < 50, y, -1)
-    both = ITML().fit(X, partly, marks=Marks(pairs, marks, rows=X))
-    n_classes = 50 * 49 // 2
-    n_marked = len(pairs) - n_classes
-    assert both.gamma_ == pytest.approx((160 + n_marked) / (n_classes + n_marked))
+    marks = Marks(pairs, y[pairs[:, 0]] == y[pairs[:, 1]], rows=X)
+    learner = ITML().fit(X, y)
+    assert learner.gamma_ == pytest.approx(40 * 2**2 / len(pairs))
+    same = ITML(gamma=learner.gamma_).fit(X, y)
+    np.testing.assert_array_equal(learner.components_, same.components_)
+    assert ITML().fit(X, np.arange(60) % 10).gamma_ == 1.0  # fewer pairs than that
+    assert ITML().fit(X, marks=marks).gamma_ == 1.0
+    both = ITML().fit(X, np.where(np.arange(60) < 50, y, -1), marks=marks)
+    n_marked = len(pairs) - 50 * 49 // 2
+    assert both.gamma_ == pytest.approx((160 + n_marked) / len(pairs))
 
 
 def test_the_gap_is_the_logdet_divergence_of_small_and_large_eigenvalues(rng):

@@ -134,16 +134,6 @@ def test_points_that_coincide_are_refused(learner):
         clone(learner).fit(np.full((6, 2), 0.1), [0, 0, 0, 1, 1, 1])
 
 
-@each([learner for learner in ALL if hasattr(learner, "max_iter")])
-def test_an_early_stop_is_told_and_counted(learner, rng):
-    points, y = classes(rng)
-    short = clone(learner).set_params(max_iter=1, tol=0)
-    with pytest.warns(ConvergenceWarning, match=rf"{name_of(learner)} has not converged"):
-        short.fit(points, y)
-    assert not short.converged_
-    assert short.n_iter_ == 1
-
-
 @each([GDM(), GDM(diagonal=True), ITML(), LSML(random_state=0)])
 def test_the_gap_bounds_what_an_early_stop_misses(learner):
     points, y = load_wine(return_X_y=True)

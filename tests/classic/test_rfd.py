@@ -121,9 +121,3 @@ def test_a_damaged_forest_is_refused_before_it_is_followed(wrong):
     forest["sizes"] = forest["sizes"][:-1]
     with pytest.raises(ValueError, match="forest is damaged"):
         similar_shares(forest, X, np.array([[0, 1]]))
-
-
-def test_it_has_no_matrix_and_a_mean_says_so():
-    X, y = region(40)
-    with pytest.raises(ValueError, match="a RFD, has no matrix"):
-        MeanMetric([("forest", RFD()), ("gmml", GMML())]).fit(X, y)

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer
 
 from seraph import SERAPH, MahalanobisLearner, Marks, MeanMetric, MetricClassifier
 from seraph._decide._rules import WIDTHS, C
@@ -109,17 +109,6 @@ def test_one_class_is_certain():
         np.testing.assert_allclose(classifier.predict_proba(X), 1.0)
 
 
-def test_transform_maps_to_the_learned_space(wine):
-    X, y_partial, _ = wine
-    pipeline = make_pipeline(StandardScaler(), Euclidean())
-    classifier = MetricClassifier(pipeline).fit(X, y_partial)
-    Z = classifier.transform(X)
-    np.testing.assert_array_equal(Z, classifier.estimator_.transform(X))
-    names = [f"metricclassifier{k}" for k in range(Z.shape[1])]
-    assert list(classifier.get_feature_names_out()) == names
-    assert list(classifier.set_output(transform="pandas").transform(X).columns) == names
-
-
 def test_unlabeled_rows_never_vote_but_the_learner_sees_them():
     X = np.array([[0.0], [1.0], [0.4], [0.45], [0.5], [-0.1]])
     y = np.array([7, 8, -1, -1, -1, 7])
@@ -180,6 +169,7 @@ def test_no_tool_takes_the_linear_rule_for_weights_of_the_features(wine):
     with pytest.raises(ValueError, match="coef_"):
         SelectFromModel(MetricClassifier(MeanMetric())).fit(X, y_partial).get_support()
     classifier = MetricClassifier(Euclidean(), rule="linear").fit(X, y_partial)
+    np.testing.assert_array_equal(classifier.transform(X), classifier.estimator_.transform(X))
     Z = (classifier.transform(X) - classifier.center_) / classifier.scale_
     odds = Z @ classifier.linear_coef_.T + classifier.linear_intercept_
     np.testing.assert_allclose(softmax(odds, axis=1), classifier.predict_proba(X))
@@ -209,24 +199,19 @@ def test_a_metric_of_rank_0_makes_all_rows_alike(rng, rule):
 
 
 @pytest.mark.parametrize(
-    ("y", "message"),
+    ("learner", "y", "message"),
     [
-        ([0.5, 1.25, 0.75, 2.0], "Unknown label type"),
-        ([0.0, np.inf, 1.0, 0.0], "infinity"),
-        ([0, "a", 0, "a"], "uniformly strings or numbers"),
+        (Euclidean(), [0.5, 1.25, 0.75, 2.0], "Unknown label type"),
+        (Euclidean(), [0.0, np.inf, 1.0, 0.0], "infinity"),
+        (Euclidean(), [0, "a", 0, "a"], "uniformly strings or numbers"),
+        (MLKR(), [0, 1, 0, 1], "MLKR learns from numbers, not from classes"),
     ],
-    ids=["decimals", "infinite", "two types"],
+    ids=["decimals", "infinite", "two types", "a learner of numbers"],
 )
-def test_bad_labels_are_refused_with_a_reason(y, message):
+def test_bad_labels_are_refused_with_a_reason(learner, y, message):
     X = np.array([[0.0], [1.0], [0.1], [1.1]])
     with pytest.raises((TypeError, ValueError), match=message):
-        MetricClassifier(Euclidean()).fit(X, y)
-
-
-def test_a_learner_of_numbers_is_refused():
-    X = np.random.default_rng(0).normal(size=(20, 3))
-    with pytest.raises(ValueError, match="MLKR learns from numbers, not from classes"):
-        MetricClassifier(MLKR()).fit(X, (X[:, 0] > 0).astype(int))
+        MetricClassifier(learner).fit(X, y)
 
 
 def test_a_quantity_is_noticed_in_the_words_of_scikit_learn(rng):

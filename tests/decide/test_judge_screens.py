@@ -33,6 +33,12 @@ def made(n, noise=4):
     return np.column_stack([3.0 * y + rng.normal(size=n), 3.0 * rng.normal(size=(n, noise))]), y
 
 
+def asked(n, n_screens, noise=4):
+    """Made rows, their classes, the rows of some screens, and their chances."""
+    X, y = made(n, noise)
+    return X, y, *query_screens(None, X, n_screens, random_state=0)
+
+
 def test_the_estimates_are_unbiased_over_screens():
     X, y = made(40, noise=2)
     i, j = np.triu_indices(len(y), 1)
@@ -114,8 +120,7 @@ def test_no_fit_sees_a_row_of_the_screens_that_it_ranks():
 
 
 def test_a_better_distance_is_found_better_and_a_wrong_tap_doubtful():
-    X, y = made(200, noise=1)
-    rows, chances = query_screens(None, X, 25, random_state=0)
+    X, y, rows, chances = asked(200, 25, noise=1)
     answers = (y[rows[:, 1:]] == y[rows[:, :1]]).astype(int)
     found = judge_screens(GMML(), X, rows, answers, chances)
     assert found.verdict == "better"
@@ -130,8 +135,7 @@ def test_a_better_distance_is_found_better_and_a_wrong_tap_doubtful():
 
 
 def test_a_distance_that_learns_nothing_is_no_better():
-    X, y = made(200, noise=1)
-    rows, chances = query_screens(None, X, 20, random_state=0)
+    X, y, rows, chances = asked(200, 20, noise=1)
     found = judge_screens(Euclidean(), X, rows, y[rows], chances)
     assert found.learned == found.before
     assert found.difference == (0.0, 0.0, 0.0)
@@ -139,9 +143,8 @@ def test_a_distance_that_learns_nothing_is_no_better():
 
 
 def test_unsure_rows_do_not_judge_and_names_find_their_rows():
-    X, y = made(80)
+    X, y, rows, chances = asked(80, 10)
     model = make_pipeline(StandardScaler(), GMML())
-    rows, chances = query_screens(None, X, 10, random_state=0)
     answers = (y[rows[:, 1:]] == y[rows[:, :1]]).astype(int)
     answers[3] = -1
     found = judge_screens(model, X, rows, answers, chances)
@@ -152,16 +155,14 @@ def test_unsure_rows_do_not_judge_and_names_find_their_rows():
 
 
 def test_a_pair_classifier_is_judged_by_the_distance_that_it_decides_by():
-    X, y = made(120)
-    rows, chances = query_screens(None, X, 12, random_state=0)
+    X, y, rows, chances = asked(120, 12)
     found = judge_screens(PairClassifier(GMML(), forest=False), X, rows, y[rows], chances)
     alone = judge_screens(GMML(), X, rows, y[rows], chances)
     assert found.difference == pytest.approx(alone.difference)
 
 
 def test_too_few_answers_and_other_chances_are_refused():
-    X, y = made(60)
-    rows, chances = query_screens(None, X, 6, random_state=0)
+    X, y, rows, chances = asked(60, 6)
     with pytest.raises(ValueError, match=r"at least 5 answered screens.*got 4 screens"):
         judge_screens(GMML(), X, rows[:4], y[rows[:4]], chances[:4])
     with pytest.raises(ValueError, match=r"of shape \(6, 7\).*got the shape \(6, 6\)"):

@@ -36,6 +36,7 @@ POINTS = X[TRAIN]
 MARKS = Marks(PAIRS, ALIKE, rows=POINTS)
 ALL = np.array(np.triu_indices(len(TEST), k=1)).T
 SAME = Y[TEST][ALL[:, 0]] == Y[TEST][ALL[:, 1]]
+SOME = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
 FAST = SERAPH(tol=0.01, mu=0.0)
 
 
@@ -56,12 +57,13 @@ def test_one_call_with_defaults_decides_about_new_points():
     assert low <= np.mean((predicted == 1) == SAME) <= high
     np.testing.assert_array_equal(model.predict(X[TEST][ALL[:9]]), predicted[:9])
     np.testing.assert_allclose(model.predict_proba(X[TEST][ALL[:9]]), p[:9])
-    assert model.n_features_in_ == X.shape[1]
+    for y, rows, pairs, alike in ((MARKS, POINTS, PAIRS, ALIKE), (Y[TEST], X[TEST], ALL, SAME)):
+        expected = roc_auc_score(alike, -model.pair_distance(pairs, rows))
+        assert model.score(rows, y) == pytest.approx(expected)
 
 
 def test_no_classifier_scales_unasked_and_units_are_warned_of():
-    some = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
-    for Classifier, y in ((PairClassifier, MARKS), (MetricClassifier, some)):
+    for Classifier, y in ((PairClassifier, MARKS), (MetricClassifier, SOME)):
         for points in (POINTS, POINTS / np.linalg.norm(POINTS, axis=1, keepdims=True)):
             learner = Classifier().fit(points, y).estimator_
             np.testing.assert_array_equal(
@@ -73,13 +75,12 @@ def test_no_classifier_scales_unasked_and_units_are_warned_of():
 
 def test_masked_entries_are_refused():
     """The steps of a pipeline would take what is under the mask."""
-    some = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
     masked = np.ma.masked_greater(POINTS, 2.0)
     pairs = PairClassifier(GMML(), cv=2).fit(POINTS, marks=MARKS)
-    classes = MetricClassifier(GMML()).fit(POINTS, some)
+    classes = MetricClassifier(GMML()).fit(POINTS, SOME)
     for ask in (
         lambda: PairClassifier().fit(masked, marks=MARKS),
-        lambda: MetricClassifier().fit(masked, some),
+        lambda: MetricClassifier().fit(masked, SOME),
         lambda: pairs.predict([[0, 1]], masked),
         lambda: pairs.predict(np.ma.masked_greater(POINTS[PAIRS], 2.0)),
         lambda: classes.predict(masked),
@@ -89,9 +90,8 @@ def test_masked_entries_are_refused():
 
 
 def test_from_classes_alone_class_probabilities_decide():
-    some = np.where(np.arange(len(TRAIN)) < 40, Y[TRAIN], -1)
-    model = PairClassifier(FAST).fit(POINTS, some)
-    classifier = MetricClassifier(FAST).fit(POINTS, some)
+    model = PairClassifier(FAST).fit(POINTS, SOME)
+    classifier = MetricClassifier(FAST).fit(POINTS, SOME)
     assert isinstance(model.estimator_, MetricClassifier)
     chances = classifier.predict_proba(X[TEST])
     differ = 1.0 - (chances @ chances.T)[ALL[:, 0], ALL[:, 1]]
@@ -101,11 +101,11 @@ def test_from_classes_alone_class_probabilities_decide():
     np.testing.assert_array_equal(model.predict(ALL, X[TEST]) == 1, d <= model.threshold_)
     auc = model.score(X[TEST], Y[TEST])
     assert auc == pytest.approx(roc_auc_score(SAME, -d), abs=1e-9)
-    by_distance = PairClassifier(FAST).fit(POINTS, some, marks=MARKS)
+    by_distance = PairClassifier(FAST).fit(POINTS, SOME, marks=MARKS)
     assert auc > by_distance.score(X[TEST], Y[TEST])
     assert isinstance(by_distance.estimator_, SERAPH)
     assert np.mean((model.predict(ALL, X[TEST]) == 1) == SAME) > 0.85
-    nearest = PairClassifier(MetricClassifier(FAST, rule="nearest")).fit(POINTS, some)
+    nearest = PairClassifier(MetricClassifier(FAST, rule="nearest")).fit(POINTS, SOME)
     assert set(nearest.pair_distance(ALL, X[TEST])) <= {0.0, 1.0}
 
 
@@ -277,15 +277,6 @@ def test_a_frame_is_asked_by_the_names_of_its_rows():
     )
 
 
-def test_the_score_is_the_auc_of_marks_and_classes():
-    model = PairClassifier(GMML(), cv=2).fit(POINTS, marks=MARKS)
-    expected = roc_auc_score(ALIKE, -model.pair_distance(PAIRS, POINTS))
-    assert model.score(POINTS, marks=MARKS) == pytest.approx(expected)
-    assert model.score(POINTS, MARKS) == pytest.approx(expected)
-    expected = roc_auc_score(SAME, -model.pair_distance(ALL, X[TEST]))
-    assert model.score(X[TEST], Y[TEST]) == pytest.approx(expected)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("routing", [False, True])
 def test_a_search_over_the_learner(routing):
@@ -293,10 +284,7 @@ def test_a_search_over_the_learner(routing):
     search = GridSearchCV(model, {"estimator__lam": [1.0, "auto"]}, cv=MarksKFold(2))
     search.set_params(error_score="raise")
     with sklearn.config_context(enable_metadata_routing=routing):
-        if routing:
-            search.fit(POINTS, marks=MARKS)
-        else:
-            search.fit(POINTS, MARKS)
+        search.fit(POINTS, **{"marks" if routing else "y": MARKS})
     assert search.best_params_["estimator__lam"] in (1.0, "auto")
     assert search.best_estimator_.report_["accuracy"][0] > 0.5
     assert search.best_estimator_.predict(ALL[:3], X[TEST]).shape == (3,)
