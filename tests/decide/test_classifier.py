@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from seraph import SERAPH, MahalanobisLearner, Marks, MeanMetric, MetricClassifier
-from seraph._decide._rules import WIDTHS, C
+from seraph._decide._classifier import WIDTHS, C
 from seraph._forest import class_shares, grow_forest
 from seraph.classic import LMNN, MLKR, Euclidean
 from tests.helpers.quick import few

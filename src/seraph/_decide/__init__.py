@@ -2,7 +2,7 @@
 
 ::
 
-    _pair_classifier  PairClassifier; _classifier  MetricClassifier, with the rules of _rules
+    _pair_classifier  PairClassifier; _classifier  MetricClassifier
     _space            ForestSpace: learned coordinates beside what a forest knows
     _models           what these have in common: a learner, or a pipeline that ends in one
     _folds            MarksKFold: no point is on both sides of a split
