@@ -29,30 +29,14 @@ _UNLABELED = 400
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Labeled pairs as models see them that know none of their points, to decide by and to judge.
+    """Labeled pairs, as models see them that know none of their points."""
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_pairs, n_features)
-        What is measured of each pair: see `View`.
-    similar : ndarray of bool of shape (n_pairs,)
-        The truth.
-    rows : ndarray of int of shape (n_pairs, 2)
-        The two rows of each pair.
-    fold : ndarray of int of shape (n_pairs,)
-        The fold that each pair was held out with; no row is in two of them.
-    counts : ndarray of shape (n_pairs,)
-        How much each pair counts, above 0: its weight.
-    represents : ndarray of shape (n_pairs,)
-        How many random pairs it stands for, in what is reported.
-    """
-
-    features: Array
-    similar: Array
-    rows: Array
-    fold: Array
-    counts: Array
-    represents: Array
+    features: Array  # (n_pairs, n_features): what is measured of each pair, see `View`
+    similar: Array  # the truth
+    rows: Array  # (n_pairs, 2): the two rows of each pair
+    fold: Array  # that each pair was held out with; no row is in two of them
+    counts: Array  # how much each pair counts, above 0: its weight
+    represents: Array  # how many random pairs it stands for, in what is reported
 
     @property
     def share(self) -> float:

@@ -39,38 +39,23 @@ _LOWEST = 2.5e-4
 
 
 class Estimate(NamedTuple):
-    """Intercept and slopes of g, the share of similar pairs, and three figures.
+    """Figures of a learned distance, and what they are computed from."""
 
-    These are the AUC of the learned distance, that before learning, and their difference.
-    """
-
-    beta: Array
-    share: float
-    aucs: Array
+    beta: Array  # intercept and slopes of g
+    share: float  # of similar pairs
+    aucs: Array  # of the learned distance, of that before learning, and their difference
 
 
 @dataclass(frozen=True)
 class ScreenAUC:
-    """Answers about the first rows of screens, with the ranks of their distances.
+    """Answers about the first rows of screens, with the ranks of their distances."""
 
-    Parameters
-    ----------
-    same, known, chances : ndarray of shape (n_screens, size - 1)
-        Whether each row is like the first one, whether that is known, and its chance.
-    ranks : ndarray of shape (n_screens, size - 1, 2)
-        Ranks by the learned distance and by that before learning.
-    pairs : ndarray of shape (n_pairs, 2)
-        Rows of pairs that stand for all; every row is in about as many.
-    everywhere : ndarray of shape (n_folds, n_pairs, 2)
-        Ranks of these pairs, by the fit of each fold.
-    """
-
-    same: Array
-    known: Array
-    chances: Array
-    ranks: Array
-    pairs: Array
-    everywhere: Array
+    same: Array  # (n_screens, size - 1): whether each row is like the first one
+    known: Array  # of the same shape: whether that is known
+    chances: Array  # of the same shape: that the row was shown
+    ranks: Array  # (n_screens, size - 1, 2): by the learned distance, and before learning
+    pairs: Array  # (n_pairs, 2): rows of pairs that stand for all; each row is in about as many
+    everywhere: Array  # (n_folds, n_pairs, 2): ranks of these pairs, by the fit of each fold
 
     def estimate(self, screens: Array, start: Array | None = None) -> Estimate:
         """Estimate the three figures from some of the screens."""
