@@ -428,25 +428,24 @@ def test_what_is_not_fitted_says_so(Estimator):
             getattr(make(Estimator), name)(*arguments(Estimator, name))
 
 
+def ending_in(points, value):
+    """Points whose last number is another one."""
+    spoiled = points.copy()
+    spoiled[-1, ..., -1] = value
+    return spoiled
+
+
 @EVERY
-def test_points_of_another_width_are_refused(Estimator):
+def test_points_of_another_width_or_that_are_not_finite_are_refused(Estimator):
     estimator = fitted(Estimator)
     for name in methods(Estimator):
         if METHODS[name]:
             points, *others = arguments(Estimator, name)
-            with pytest.raises(ValueError, match=rf"{M} features|\(n_pairs, 2, {M}\)"):
-                getattr(estimator, name)(points[..., :-1], *others)
-
-
-@EVERY
-def test_points_that_are_not_finite_are_refused(Estimator):
-    estimator = fitted(Estimator)
-    for name in methods(Estimator):
-        if METHODS[name]:
-            points, *others = arguments(Estimator, name)
-            for value, message in ((np.nan, "NaN"), (np.inf, "infinity")):
-                spoiled = points.copy()
-                spoiled[-1, ..., -1] = value
+            for spoiled, message in (
+                (points[..., :-1], rf"{M} features|\(n_pairs, 2, {M}\)"),
+                (ending_in(points, np.nan), "NaN"),
+                (ending_in(points, np.inf), "infinity"),
+            ):
                 with pytest.raises(ValueError, match=message):
                     getattr(estimator, name)(spoiled, *others)
 

@@ -102,10 +102,6 @@ def test_a_bare_installation_names_the_extra_in_one_line(arguments, bare):
     with pytest.raises(SystemExit, match=r"seraph: .*pip install 'seraph-learn\[cli\]'") as ended:
         bare(*arguments)
     assert "\n" not in ended.value.code
-
-
-@pytest.mark.usefixtures("bare")
-def test_the_command_line_without_its_packages_is_an_import_error():
     with pytest.raises(ImportError, match=r"seraph-learn\[cli\]"):
         importlib.import_module("seraph._apps.cli")
 

@@ -10,12 +10,7 @@ from seraph._utils._validation import check_choice, check_number
     ("value", "limits", "message"),
     [
         (-1, {"low": 0}, "mu must be a finite number of at least 0; got -1"),
-        (np.nan, {"low": 0}, "got nan"),
-        (np.inf, {"low": 0}, "got inf"),
-        ("some", {"low": 0}, "got 'some'"),
-        (None, {"low": 0}, "got None"),
         (True, {"low": 0}, "got True"),
-        (1j, {"low": 0}, "got 1j"),
         (np.ones(2), {"low": 0}, "got array"),
         (0.5, {"low": 1}, "at least 1; got 0.5"),
         (2.0, {"low": 1, "integer": True}, "whole number of at least 1; got 2.0"),

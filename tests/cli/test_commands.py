@@ -233,6 +233,11 @@ def test_bad_input_ends_with_one_line_and_code_2(arguments, message, folder):
         ({"class": [""] * 60}, "none of its 60 rows has a label in 'class'"),
         ({"class": ["a", *[""] * 59]}, "1 of its 60 rows has a label"),
         ({"class": ["a"] * 5 + ["-1"] * 55}, "all labeled pairs are similar.*second class"),
+        ({"class": [f"N{k}" for k in range(60)]}, "has another value in each of the 60 labeled"),
+        (
+            {name: [f"word {k}" for k in range(60)] for name in FEATURES},
+            r"no column is left as a feature: .*'ash' \(text, different in every row\).*--onehot",
+        ),
         (dict.fromkeys(FEATURES, 1.0), "no column is left as a feature: .*the same in every row"),
     ],
 )

@@ -14,7 +14,7 @@ from seraph._apps.cli._duplicates import _followed, _short
 from seraph._apps.cli._record_columns import record_columns
 from seraph.records import DuplicateFinder
 from seraph.tables._files import read_table
-from tests.helpers.command import ok, refusal, seraph
+from tests.helpers.command import ok, refusal
 from tests.helpers.people import people, same
 
 FIND = ["duplicates", "people.csv", "--id", "id", "--pairs", "answers.csv"]
@@ -35,32 +35,22 @@ def answer(path, person, other=None):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """A table, and 40 answers to what the command asked."""
+    """A folder with a table, and 40 answers to what the command asked."""
     folder = tmp_path_factory.mktemp("duplicates")
-    table, person = people(60, 40)
-    with_ids(table, "P").to_csv(folder / "people.csv", index=False)
+    with_ids(people(60, 40)[0], "P").to_csv(folder / "people.csv", index=False)
     path = folder / "answers.csv"
-    done = seraph("duplicates", folder / "people.csv", "--id", "id", "--ask", path, "-n", "40")
-    assert done.code == 0, done.err
-    answer(path, person)
-    return folder, person
-
-
-@pytest.fixture
-def folder(made, tmp_path, monkeypatch):
-    for path in made[0].iterdir():
-        (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+    ok("duplicates", folder / "people.csv", "--id", "id", "--ask", path, "-n", "40")
+    answer(path, people(60, 40)[1])
+    return folder
 
 
 @pytest.fixture(scope="module")
-def person(made):
-    return made[1]
+def person():
+    return people(60, 40)[1]
 
 
 def test_questions_show_both_records_and_wait_for_answers(made):
-    asked = pd.read_csv(made[0] / "answers.csv")
+    asked = pd.read_csv(made / "answers.csv")
     assert list(asked.columns[:5]) == ["i", "j", "similar", "id_i", "id_j"]
     assert {"name (i)", "name (j)", "age (i)", "age (j)"} <= set(asked.columns)
     assert set(asked["similar"]) == {0, 1}

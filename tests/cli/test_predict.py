@@ -158,30 +158,25 @@ def test_predictions_without_labels_are_refused(folder):
 # compare
 
 
-def test_learners_and_rivals_are_compared_and_the_best_is_named(folder):
-    found = values(*COMPARE, "gmml")
+def test_learners_and_rivals_are_compared_with_the_errors_that_fit_prints(folder):
+    found, check = values(*COMPARE, "meanmetric"), values(*FIT)["check"]
     table = pd.DataFrame(found["methods"])
     rivals = {
         "Euclidean", "logistic regression", "label spreading", "random forest",
         "always guessing 'x'",
     }  # fmt: skip
-    assert set(table["method"]) == {"GMML and a forest", *rivals}
+    assert set(table["method"]) == {"MeanMetric and a forest", *rivals}
     assert table["error"].is_monotonic_increasing
     best = table.iloc[0]
     first = ", ".join(table["method"][table["wrong"] == best["wrong"]])
     begin = f"Fewest errors, {best['wrong']} of {best['n']} held-out labels: {first}."
     assert found["verdict"].startswith(begin)
     assert table["p_value"].between(0, 1).all()
-
-
-def test_compare_and_fit_print_the_same_errors(folder):
-    compared = values(*COMPARE, "meanmetric")
-    check = values(*FIT)["check"]
-    wrong = {method["method"]: method["wrong"] for method in compared["methods"]}
+    wrong = dict(zip(table["method"], table["wrong"], strict=True))
     assert wrong["MeanMetric and a forest"] == check["wrong"]
     assert wrong["Euclidean"] == check["wrong_euclidean"]
     assert wrong[check["guess"]] == check["wrong_guess"]
-    assert {method["n"] for method in compared["methods"]} == {check["n"]}
+    assert set(table["n"]) == {check["n"]}
 
 
 # What all commands share
@@ -208,20 +203,6 @@ def test_a_quiet_command_prints_nothing_but_its_files(folder):
     assert ok("transform", "m.skops", "wine.csv", "-q").out.count("\n") == 71
     # The next command prints its notes again.
     assert "note: SERAPH has not converged" in ok(*FIT, *early).err
-
-
-def test_a_model_remembers_the_columns_of_its_labels_and_ids(folder):
-    table = pd.read_csv("wine.csv", keep_default_na=False)
-    table["kind"] = table["kind"].replace("", "open")
-    table.to_csv("open.csv", index=False)
-    ok("fit", "open.csv", "--label", "kind", "--unlabeled", "open", "--id", "bottle", "--no-check",
-       "-o", "o.skops")  # fmt: skip
-    found = values("predict", "o.skops", "open.csv", "-o", "filled.csv")
-    assert found["classes"].keys() == {"x", "y", "z"}
-    filled = pd.read_csv("filled.csv")
-    assert filled["given"].sum() == 21
-    assert filled["bottle"].tolist() == table["bottle"].tolist()
-    assert "'open' means unknown" in ok("--about", "o.skops").out
 
 
 def test_new_rows_are_classified_by_the_labels_of_another_table(folder):

@@ -88,13 +88,3 @@ def test_queries_name_rows_as_the_index_does_and_take_their_answers_back():
     assert (
         marks.align(FRAME.sample(frac=1, random_state=0), N).similar.sum() == marks.similar.sum()
     )
-
-
-@EVERY
-def test_rows_and_points_say_the_same(learner):
-    learner = sklearn.clone(learner).fit(X, marks=BY_NUMBER)
-    for method in ["pair_distance"] + ["pair_proba"] * hasattr(learner, "pair_proba"):
-        ask = getattr(learner, method)
-        np.testing.assert_array_equal(ask(ROWS, X), ask(X[ROWS]))
-        np.testing.assert_array_equal(ask(pairs=[[3, 3]], X=X), ask(X[[[3, 3]]]))
-        np.testing.assert_array_equal(ask(PAIRS, pd.DataFrame(X, index=NAMES)), ask(X[ROWS]))

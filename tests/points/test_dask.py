@@ -1,7 +1,5 @@
 """Dask collections: read once, in any chunks, with the metric of the array; mapped lazily."""
 
-from collections import Counter
-
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
@@ -12,6 +10,7 @@ import torch
 from seraph import SERAPH, Marks, MeanMetric, _mean, _seraph
 from seraph._points import read_points
 from seraph.classic import ITML
+from tests.helpers.chunks import READS, counted
 
 N, MOST = 200, 60
 NAMES = list("abcdef")
@@ -98,20 +97,6 @@ def test_what_needs_all_points_brings_them_into_memory(data, learn, sampled):
 
 # How often the points are read
 
-READS = Counter()
-
-
-def count(chunk, block_info=None):
-    READS[block_info[0]["chunk-location"][0]] += 1
-    return chunk
-
-
-def counted(X, chunks):
-    """Make a dask array of `X` that counts in READS how often each of its chunks is read."""
-    READS.clear()
-    points = da.from_array(X, chunks=chunks)
-    return points.map_blocks(count, dtype=X.dtype, meta=np.empty((0, 0), dtype=X.dtype))
-
 
 def test_a_fit_reads_each_chunk_once(data, sampled):
     X, y, marks = data
@@ -179,16 +164,9 @@ def test_a_mean_of_metrics_reads_each_chunk_once_and_is_that_of_the_array(data, 
     assert dict.fromkeys(range(10), 1) == READS
 
 
-LABELS = {
-    "array": lambda y: da.from_array(y, chunks=50),
-    "series with gaps": lambda y: dd.from_pandas(
-        pd.Series(np.where(y < 0, None, y)), npartitions=3
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", LABELS)
-def test_labels_may_be_in_chunks(data, kind, sampled):
+def test_labels_may_be_in_chunks(data, sampled):
     X, y, _ = data
-    learner = SERAPH(**sampled).fit(da.from_array(X, chunks=(60, 6)), LABELS[kind](y))
-    np.testing.assert_allclose(learner.components_, SERAPH(**sampled).fit(X, y).components_)
+    with_gaps = pd.Series(np.where(y < 0, None, y))
+    for labels in (da.from_array(y, chunks=50), dd.from_pandas(with_gaps, npartitions=3)):
+        learner = SERAPH(**sampled).fit(da.from_array(X, chunks=(60, 6)), labels)
+        np.testing.assert_allclose(learner.components_, SERAPH(**sampled).fit(X, y).components_)

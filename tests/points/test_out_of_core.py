@@ -1,7 +1,6 @@
 """Fits take a share of the memory that their points take, and read each chunk once."""
 
 import tracemalloc
-from collections import Counter
 
 import dask.array as da
 import dask.dataframe as dd
@@ -23,6 +22,7 @@ from seraph import (
 )
 from seraph._marks import _sample
 from seraph.classic import GMML, ITML, LFDA, LMNN, LRML, RCA, RFD, Covariance
+from tests.helpers.chunks import READS, counted
 
 N, MOST = 400, 80
 RNG = np.random.default_rng(0)
@@ -33,12 +33,6 @@ FREE = np.flatnonzero(Y < 0)
 PAIRS = RNG.choice(FREE, size=(60, 2), replace=False)
 MARKS = Marks(PAIRS, CLASSES[PAIRS[:, 0]] == CLASSES[PAIRS[:, 1]], rows=N)
 NAMES = list("abcd")
-READS = Counter()
-
-
-def count(chunk, block_info=None):
-    READS[block_info[0]["chunk-location"][0]] += 1
-    return chunk
 
 
 @pytest.fixture
@@ -46,9 +40,7 @@ def points(monkeypatch):
     """Ten chunks that count how often they are read; samples are smaller than they are."""
     monkeypatch.setattr(_sample, "_MOST", MOST)
     monkeypatch.setattr(_sample.sample_rows, "__kwdefaults__", {"unlabeled": MOST})
-    READS.clear()
-    chunks = da.from_array(X, chunks=(40, 4))
-    return chunks.map_blocks(count, dtype=X.dtype, meta=np.empty((0, 0)))
+    return counted(X, (40, 4))
 
 
 def once(reads=1):
