@@ -13,8 +13,8 @@ __version__ = "1.0.0rc2"
 _NEEDED = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 _OPTIONAL = (
     "matplotlib", "skops", "rapidfuzz", "safetensors", "skl2onnx", "onnx", "onnxruntime", "jinja2",
-    "starlette", "uvicorn", "h11", "pillow", "typer", "rich", "pandas", "polars", "pyarrow",
-    "python-calamine", "xlsxwriter", "numba", "torch", "dask",
+    "starlette", "uvicorn", "h11", "pillow", "anywidget", "typer", "rich", "pandas", "polars",
+    "pyarrow", "python-calamine", "xlsxwriter", "numba", "torch", "dask",
 )  # fmt: skip
 
 
