@@ -1,14 +1,8 @@
 """Every answer is in the file at once, and nothing that was in it is lost."""
 
-import os
-import stat
-from pathlib import Path
-
 import pytest
 
-from seraph import save
 from seraph._apps.ask._answers import Answer, AnswerFile
-from seraph.classic import Euclidean
 from seraph.tables._answers import digest
 
 IDS = ["a", "b,c", 'd"e', "naïve 4"]
@@ -124,31 +118,6 @@ def test_a_screen_is_replaced_where_it_was_and_other_screens_keep_what_they_say(
     new = [Answer((0, 1), False, 1, 0.5), Answer((0, 2), None, 1, 0.25)]
     file.add(new)
     assert read(path) == [*new, *two] == file.answers
-
-
-def test_a_file_of_an_earlier_version_is_read(path):
-    """Its tests are answers like all others now."""
-    path.write_text(
-        "i,j,similar,id_i,id_j,test_weight,content,when\n"
-        '0,1,1,a,"b,c",,,\n1,3,0,"b,c",naïve 4,1.5,,2024-01-01T00:00:00Z\n'
-    )
-    assert read(path) == [Answer((0, 1), True), Answer((1, 3), False)]
-    assert path.read_text().startswith(HEADER)
-
-
-@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-@pytest.mark.parametrize("mask", [0o022, 0o077])
-def test_the_file_has_the_mode_of_other_files_or_the_one_its_owner_wanted(path, mask):
-    before = os.umask(mask)
-    try:
-        write(path)
-        model = save(Euclidean().fit([[0.0], [1.0]]), path.with_suffix(".skops"))
-        assert path.stat().st_mode == Path(model).stat().st_mode
-        path.chmod(0o640)
-        read(path, IDS[::-1])  # which writes it again
-        assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    finally:
-        os.umask(before)
 
 
 NUMBERS = [str(k) for k in range(8)]

@@ -1,7 +1,5 @@
 """The page in Chromium, headless; the session and its server are in this process."""
 
-import errno
-import os
 import re
 from itertools import combinations
 
@@ -12,7 +10,7 @@ from PIL import Image
 
 from seraph._apps.ask._things import Column, Files, RowThings
 from seraph.tables._table import as_table
-from tests.helpers.ask import clusters, names, served, session, values_of
+from tests.helpers.ask import clusters, full_disk, names, served, session, values_of
 from tests.helpers.browser import answer, expect, expect_answers, key_of, shot
 from tests.helpers.quick import few
 
@@ -280,12 +278,8 @@ def _contrast_of_everything(page):
 
 
 def test_a_message_stays_while_it_is_true(rows, open_page, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     page = open_page(rows[1].address)
-    with monkeypatch.context() as broken:
-        broken.setattr(os, "fsync", full)
+    with full_disk(monkeypatch):
         page.keyboard.press("Enter")
         expect(page.locator("#problem")).to_contain_text("No space left")
         with page.expect_response("**/state"):

@@ -62,9 +62,14 @@ def run(monkeypatch):
     return run
 
 
+def line_of(kept):
+    """The line that the command printed."""
+    return kept["done"].out.split("Learn from them: ")[1].strip()
+
+
 def learn(kept):
-    """Run the line that the command printed, without the parts that take long."""
-    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    """Run that line, without the parts that take long."""
+    line = line_of(kept)
     words = shlex.split(line)[1:]
     assert words[-2] == "--report"
     done = seraph(*words[:-2], "--no-check")
@@ -134,9 +139,8 @@ def test_the_line_at_the_end_makes_the_model_that_the_page_offers(run, classes):
     options = ["--classes", "a, b"] if classes else []
     arguments = ("--id", "file", "--drop", "note", "--scale", "minmax")
     kept = run("ask", "table.csv", *arguments, *options, n=2)
-    line = kept["done"].out.split("Learn from them: ")[1].strip()
-    with_all = kept["session"].finish
-    assert line == with_all.command
+    line = line_of(kept)
+    assert line == kept["session"].finish.command
     assert seraph(*shlex.split(line)[1:]).code == 0
     model = load("answers.skops")
     assert model[0].scale == "minmax"
@@ -156,7 +160,7 @@ def test_answers_about_records_find_the_duplicates(run):
     assert [name for name, _, _ in cells] == ["name", "street", "town", "code", "age"]
     answers = pd.read_csv("answers.csv")
     assert 6 <= answers["similar"].sum() <= 30  # random pairs would hardly have one
-    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    line = line_of(kept)
     assert line == (
         "seraph duplicates people.csv --id id --pairs answers.csv -o answers-found.csv"
     )
@@ -186,7 +190,7 @@ def test_two_tables_are_asked_about_across(run):
     assert (alike == answers["similar"]).all()
     assert answers["j"].max() < len(second)
     assert [f"P{j}" for j in answers["j"]] == answers["id_j"].tolist()
-    line = kept["done"].out.split("Learn from them: ")[1].strip()
+    line = line_of(kept)
     assert line.startswith("seraph duplicates a.csv --id id --against b.csv --pairs answers.csv")
     assert seraph(*shlex.split(line)[1:]).code == 0
     again = run(*command, n=10, classes=classes)

@@ -19,26 +19,22 @@ SAID = {
 
 
 @pytest.mark.parametrize("name", SAID)
-def test_the_pairs_of_a_screen_are_those_of_marks_from_screens(name):
+def test_the_pairs_of_a_screen_are_those_of_marks_from_screens_and_are_read_again(name):
     said = SAID[name]
-    pairs = {frozenset(a.rows): a.value for a in SCREEN.answers(said, 1) if a.value is not None}
+    lines = [*SCREEN.answers(said, 1), Answer((0, 8), False)]
+    pairs = {frozenset(a.rows): a.value for a in lines[:-1] if a.value is not None}
     codes = [k if value == "" else value for k, value in enumerate(said)]
     if name == "like":
         codes = [-1 if value is None else int(value) for value in said[1:]]
     marks = Marks.from_screens([SCREEN.rows], [codes], rows=10)
     wanted = dict(zip(map(frozenset, marks.pairs.tolist()), marks.similar.tolist(), strict=True))
     assert pairs == wanted
-
-
-@pytest.mark.parametrize("name", SAID)
-def test_a_screen_is_read_again_with_what_was_said(name):
-    lines = [*SCREEN.answers(SAID[name], 1), Answer((0, 8), False)]
     assert [line.chance for line in lines[:3]] == list(SCREEN.chances)
     screen, typed = answered(lines, sort=name != "like")
-    assert screen == Question(SCREEN.rows, SCREEN.chances, 1, SAID[name])
+    assert screen == Question(SCREEN.rows, SCREEN.chances, 1, said)
     assert typed.rows == (0, 8)
-    plain = [value == "A" if isinstance(value, str) else value for value in SAID[name]]
-    assert next(answered(lines)).given == tuple(plain)
+    plain = tuple(value == "A" if isinstance(value, str) else value for value in said)
+    assert next(answered(lines)).given == plain
 
 
 def test_named_rows_are_read_again():

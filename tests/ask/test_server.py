@@ -1,7 +1,5 @@
 """The server answers its own page, and nobody else."""
 
-import errno
-import os
 import re
 import socket
 import threading
@@ -13,7 +11,7 @@ from seraph._apps.ask import _server
 from seraph._apps.ask._finish import Finish
 from seraph._apps.ask._server import Server
 from seraph._apps.ask._things import Files, RowThings
-from tests.helpers.ask import Client, clusters, names, served, session
+from tests.helpers.ask import Client, clusters, full_disk, names, served, session
 
 X, y = clusters(30)
 IDS = ["pic", "song", "note", "draw", "fake", "../out", *names(30)[6:]]
@@ -124,13 +122,9 @@ def test_an_answer_a_stale_answer_and_undo(client):
 
 
 def test_a_full_disk_is_explained_and_the_question_stays(client, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     key = client.get("state").json["question"]["key"]
     before = client.session.file.path.read_bytes()
-    with monkeypatch.context() as broken:
-        broken.setattr(os, "fsync", full)
+    with full_disk(monkeypatch):
         reply = client.post("answer", {"key": key, "values": SAID})
     assert reply.status == 507
     assert "No space left" in reply.json["problem"]

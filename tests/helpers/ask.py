@@ -1,7 +1,9 @@
 """A session of ``seraph ask`` to test, its server, and requests as a browser makes them."""
 
+import errno
 import http.client
 import json
+import os
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,6 +25,18 @@ def clusters(n=60, m=4, n_classes=3, seed=0, radius=4.0):
     X = rng.normal(size=(n, m))
     X[:, :2] += radius * np.column_stack([np.cos(2.1 * y), np.sin(2.1 * y)])
     return X.astype(np.float32), y
+
+
+@contextmanager
+def full_disk(monkeypatch):
+    """Nothing can be written to the disk."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", full)
+        yield
 
 
 def names(n):

@@ -41,8 +41,8 @@ class Answer:
         return self.rows if self.screen is None else self.screen
 
 
-# Columns that a file may lack, and one of earlier versions.
-_OPTIONAL, _OLD = ("screen", "chance", "content", "when"), "test_weight"
+# Columns that a file may lack.
+_OPTIONAL = ("screen", "chance", "content", "when")
 
 
 class AnswerFile:
@@ -152,8 +152,7 @@ class AnswerFile:
     def _parse(self, header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
         """Read the answers."""
         wanted = self._header
-        named = tuple(column for column in header if column != _OLD)
-        if named != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
+        if tuple(header) != tuple(c for c in wanted if c in header or c not in _OPTIONAL):
             raise ValueError(self._refusal(f"starts with {','.join(header)[:80]!r}"))
         changed: dict[int, bool] = {}
         lost: list[int] = []
