@@ -41,7 +41,10 @@ def assign_folds(
     total = sum(map(len, groups))
     n_marks = len(labels.pairs) + len(labels.triplets)
     n_folds = max(1, min(n_folds, max(int(sizes.max()) // 2, len(groups), n_marks // _MARKS)))
-    fold = _deal_classes(labels.codes, n_folds, order)
+    rows = order[np.argsort(labels.codes[order], kind="stable")]
+    rows = rows[labels.codes[rows] >= 0]
+    fold = np.full(len(order), -1)
+    fold[rows] = np.arange(len(rows)) % n_folds
     filled = np.zeros(n_folds, dtype=int)
     kind = np.zeros(len(order))
     for column in labels.pairs.T:
@@ -55,23 +58,6 @@ def assign_folds(
             emptiest = int(np.argmin(filled))
             fold[part] = emptiest
             filled[emptiest] += len(part)
-    return fold
-
-
-def _deal_classes(codes: Array, n_folds: int, order: Array) -> Array:
-    """Deal the rows of known class to folds one by one, class after class, in this `order`.
-
-    The sizes of two folds differ by at most one row. Rows of unknown class have the fold -1.
-
-    Examples
-    --------
-    >>> _deal_classes(np.array([0, 0, 0, -1, 1, 1]), 2, np.arange(6))
-    array([ 0,  1,  0, -1,  1,  0])
-    """
-    rows = order[np.argsort(codes[order], kind="stable")]
-    rows = rows[codes[rows] >= 0]
-    fold = np.full(len(codes), -1)
-    fold[rows] = np.arange(len(rows)) % n_folds
     return fold
 
 

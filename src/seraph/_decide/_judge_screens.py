@@ -143,7 +143,9 @@ def judge_screens(
     _check_enough(same, known)
     n = _num_samples(X)
     # The rows of the screens and of pairs that stand for all are enough of the table.
-    pairs = _sample_pairs(n)
+    sample = np.random.default_rng(0).permutation(n)[:_ROWS]
+    every = np.zeros(len(sample), dtype=np.intp)
+    pairs = sample[pairs_within(every, -(-_PAIRS // len(sample)))]  # each row is in as many
     used, places = np.unique(np.concatenate([rows.ravel(), pairs.ravel()]), return_inverse=True)
     X = X if len(used) == n else _safe_indexing(X, used)
     shown, pairs = places[: rows.size].reshape(rows.shape), places[rows.size :].reshape(-1, 2)
@@ -176,12 +178,6 @@ def _check_enough(same: Array, known: Array) -> None:
             f"like the first ones and as many that are not; got {n_screens} screens, with "
             f"{n_same} and {n_known - n_same}. Answer more screens."
         )
-
-
-def _sample_pairs(n: int) -> Array:
-    """Return pairs that stand for all pairs of n rows; each of their rows is in as many."""
-    sample = np.random.default_rng(0).permutation(n)[:_ROWS]
-    return sample[pairs_within(np.zeros(len(sample), dtype=np.intp), -(-_PAIRS // len(sample)))]
 
 
 def _held_out_ranks(

@@ -75,11 +75,6 @@ def pair_auc(
     return _auc(points, squared_gap, PairLabels.of(Z, len(points), y, marks))
 
 
-def score_of_distances(Z: Array, labels: PairLabels) -> float:
-    """Compute the score of a distance: the same, or 0.5 if no pairs can be compared."""
-    return score_of_pairs(Z, squared_gap, labels)
-
-
 def pairs_to_score(X: Any, n: int, y: ArrayLike | Marks | None, marks: Marks | None) -> PairLabels:
     """Check the labels of the `n` rows of `X`; a fold may have none, but some must be passed."""
     if y is None and marks is None:
@@ -99,7 +94,7 @@ def squared_gap(first: Array, second: Array) -> Array:
 
 
 def score_of_pairs(Z: Array, gap: Gap, labels: PairLabels) -> float:
-    """Compute the same for any function of the points of pairs."""
+    """Compute the AUC of a function of the points of pairs, or 0.5 without pairs of both kinds."""
     # An error would end as a score of NaN, and a search would take its first candidate. The same
     # value for all candidates lets the other folds decide.
     if labels.n_similar and labels.n_dissimilar:

@@ -150,7 +150,12 @@ def _difference(
     expected, inputs = _ask(model, rows), _inputs(rows, cells, dtype)
     inputs["pairs"] = inputs.get("pairs", _neighbors(rows))
     try:
-        session = _session(graph)
+        runtime = import_module("onnxruntime")
+        options = runtime.SessionOptions()
+        options.log_severity_level = 4  # an error is raised, too
+        session = runtime.InferenceSession(
+            graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
         outputs = session.run(None, {one.name: inputs[one.name] for one in session.get_inputs()})
     except Exception as error:  # of onnxruntime, which has several kinds
         return in_short(f"onnxruntime cannot run it, {error}".rstrip("."))
@@ -183,12 +188,3 @@ def _inputs(rows: Any, cells: dict[str, Array], dtype: np.dtype[Any]) -> dict[st
             texts = [[text_of(value)] for value in values]
             inputs[name] = np.array(texts, dtype=object).reshape(-1, 1)
     return inputs
-
-
-def _session(graph: Any) -> Any:
-    runtime = import_module("onnxruntime")
-    options = runtime.SessionOptions()
-    options.log_severity_level = 4  # an error is raised, too
-    return runtime.InferenceSession(
-        graph.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )

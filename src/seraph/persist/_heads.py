@@ -19,6 +19,7 @@ from .._decide._space import ForestSpace
 from .._forest import NEVER_SURE, Forest, _normalize
 from .._utils._typing import Array
 from ._graphs import proto_of
+from ._tables import rename
 
 # Appends a node by its ONNX name, inputs and attributes, and returns the name of its output.
 Make = Callable[..., str]
@@ -49,9 +50,13 @@ def add_head(graph: Any, head: Any) -> None:
         op("Concat", *_space(op, head, Z, F), axis=1, output="coordinates")
         _declare(proto, "coordinates", numbers, ["n_rows", head._n_features_out])
     else:
-        kind, n = np.dtype(np.int64), "n_pairs"
+        kind: Any = np.int64
+        n = "n_pairs"
         if isinstance(head, MetricClassifier):
-            kind, n = _classify(op, head, Z, F), "n_rows"
+            shares, classes = _class_shares(op, head, Z, F), onnx_classes(head.classes_)
+            op("Gather", classes, op("ArgMax", shares, axis=1, keepdims=0), axis=0, output="label")
+            op("Identity", shares, output="probabilities")
+            kind, n = classes.dtype, "n_rows"
         else:
             _decide(op, head, Z, F, rank)
             value = import_module("onnx.helper").make_tensor_value_info
@@ -67,14 +72,6 @@ def add_head(graph: Any, head: Any) -> None:
 def _declare(proto: Any, name: str, kind: Any, shape: list[Any]) -> None:
     value = import_module("onnx.helper").make_tensor_value_info
     proto.output.append(value(name, proto_of(kind), shape))
-
-
-def _classify(op: Make, model: MetricClassifier, Z: str, F: str) -> Any:
-    """Write the rule of a classifier, and return the type of its classes."""
-    shares, classes = _class_shares(op, model, Z, F), onnx_classes(model.classes_)
-    op("Gather", classes, op("ArgMax", shares, axis=1, keepdims=0), axis=0, output="label")
-    op("Identity", shares, output="probabilities")
-    return classes.dtype
 
 
 def _class_shares(op: Make, model: Any, Z: str, F: str) -> str:
@@ -260,13 +257,6 @@ def narrow(graph: Any) -> None:
                 ends, to = ([inside], [name]), single
             cast = helper.make_node("Cast", *ends, name=f"cast {name}", to=to)
             proto.node.insert(0 if is_input else len(proto.node), cast)
-
-
-def rename(proto: Any, name: str, new: str) -> None:
-    """Give a value another name in all nodes of a graph."""
-    for node in proto.node:
-        node.input[:] = [new if one == name else one for one in node.input]
-        node.output[:] = [new if one == name else one for one in node.output]
 
 
 def appender(proto: Any) -> Make:

@@ -165,6 +165,13 @@ def rename_inputs(graph: Any, names: list[str]) -> None:
             node.input[place] = new.get(name, name)
 
 
+def rename(proto: Any, name: str, new: str) -> None:
+    """Give a value another name in all nodes of a graph."""
+    for node in proto.node:
+        node.input[:] = [new if one == name else one for one in node.input]
+        node.output[:] = [new if one == name else one for one in node.output]
+
+
 def read_cells(graph: Any, name: str, cells: Array, read: Array, known: Array) -> None:
     """Let a graph read the cells of a text column as the model does: spaces around them, say.
 
@@ -178,10 +185,7 @@ def read_cells(graph: Any, name: str, cells: Array, read: Array, known: Array) -
     new = "new"
     while new in words:
         new += "?"
-    for node in graph.graph.node:
-        for place, value in enumerate(node.input):
-            if value == name:
-                node.input[place] = f"{name} as read"
+    rename(graph.graph, name, f"{name} as read")
     node = import_module("onnx.helper").make_node(
         "LabelEncoder",
         [name],

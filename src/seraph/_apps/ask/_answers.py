@@ -178,7 +178,17 @@ class AnswerFile:
                 f"that this table does not have, line {lost[0] + 2} first. Pass the table that "
                 "they are about, or choose another file with -o."
             )
-        self._check_unchanged(changed)
+        # Another table may have rows of the same names.
+        others = rows_of_another_table(changed, by_id=self._by_id)
+        if others:
+            order = "" if self._by_id else ", with its rows in the same order"
+            raise ValueError(
+                f"{self.path} has answers about another table: {len(others)} of the "
+                f"{len(changed)} rows that they are about have other cells here, "
+                f"{self._ids[others[0]]!r} first. Pass the table that they are about"
+                f"{order}, or choose another file with -o. If these are the same rows with "
+                f"other cells, remove the column 'content' from {self.path}."
+            )
 
     def _answer(self, rows: Sequence[int], cells: Mapping[str, str]) -> Answer:
         """Return the answer in a line."""
@@ -196,19 +206,6 @@ class AnswerFile:
             float(chance) if chance else None,
             cells["when"],
         )
-
-    def _check_unchanged(self, changed: Mapping[int, bool]) -> None:
-        """Refuse answers about another table whose rows have the same names."""
-        others = rows_of_another_table(changed, by_id=self._by_id)
-        if others:
-            order = "" if self._by_id else ", with its rows in the same order"
-            raise ValueError(
-                f"{self.path} has answers about another table: {len(others)} of the "
-                f"{len(changed)} rows that they are about have other cells here, "
-                f"{self._ids[others[0]]!r} first. Pass the table that they are about"
-                f"{order}, or choose another file with -o. If these are the same rows with "
-                f"other cells, remove the column 'content' from {self.path}."
-            )
 
     def _refusal(self, fault: str) -> str:
         return (

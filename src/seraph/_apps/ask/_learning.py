@@ -111,7 +111,7 @@ class Learning:
     It asks about those `rows` that can be shown; with `names`, about those without a name. The
     `learner` is None before anything was learned. The verdict is about the distance that ``seraph
     fit`` gives at the end: for pairs, that of a `PairClassifier` with its forest. Near rows are
-    near by the metric alone, which is learned ten times as fast.
+    near by the metric alone, which is learned several times as fast.
     """
 
     def __init__(

@@ -165,13 +165,9 @@ class Session:
                     "doubts": self._doubted(),
                     "busy": self._is_learning(),
                 },
-                "finish": self.finish_state(),
+                "finish": self.finish and self.finish.state(self._stamp()),
                 "version": self._version,
             }
-
-    def finish_state(self) -> dict[str, Any] | None:
-        """Return how far the model and the report are, for JSON."""
-        return None if self.finish is None else self.finish.state(self._stamp())
 
     def answer(self, key: str, values: Sequence[Value]) -> bool:
         """Write what was said of the rows of a question, and move to the next one.
