@@ -27,17 +27,18 @@ def sampled_pairs(sums):
     return list(zip(i.tolist(), j.tolist(), strict=True))
 
 
-def function_of(function):
-    """A function of squared distances and labels, for numpy."""
+class Sines(PairFunction):
+    """The sine of the squared distance, three times for dissimilar pairs."""
 
-    class OfPairs(PairFunction):
-        is_sharp = True
+    is_sharp = True
 
-        @staticmethod
-        def formula(xp):
-            return lambda d2, q, numbers: (*function(d2, q > 0.5),)
+    @staticmethod
+    def formula(xp):
+        def term(d2, q, numbers):
+            factor = xp.where(q > 0.5, 1.0, 3.0)
+            return factor * xp.sin(d2), 1.0, factor * xp.cos(d2)
 
-    return OfPairs()
+        return term
 
 
 class Once(PairFunction):
@@ -76,11 +77,7 @@ class TestPairSums:
         labels, y, _ = self.labels(n)
         sums = PairSums(labels)
 
-        def term(d2, similar):
-            factor = np.where(similar, 0.0, 2.0) + 1.0
-            return factor * np.sin(d2), 1.0, factor * np.cos(d2)
-
-        value, product = sums.laplacian(Z[sums.rows], function_of(term), Y[sums.rows])
+        value, product = sums.laplacian(Z[sums.rows], Sines(), Y[sums.rows])
         expected, W = 0.0, np.zeros((n, n))
         for (i, j), similar in zip(*self.listed(labels, y), strict=True):
             d2 = np.sum((Z[i] - Z[j]) ** 2)

@@ -43,15 +43,10 @@ def test_no_more_triplets_are_made_than_asked_for():
     assert again.tolist() == sample.tolist()
 
 
-def hinges(seed=0, shape=(80, 12)):
-    rng = np.random.default_rng(seed)
-    return rng.normal(size=shape) - 0.3
-
-
 @pytest.mark.parametrize("beta", [1e-3, 0.03, 10.0])
 def test_the_optimum_is_that_of_the_linear_program(beta):
-    M = hinges()
-    t, k = M.shape
+    t, k = 80, 12
+    M = np.random.default_rng(0).normal(size=(t, k)) - 0.3
     reference = linprog(
         np.r_[np.full(k, beta), np.full(t, 1 / t)],
         A_ub=np.hstack([M, -np.eye(t)]),

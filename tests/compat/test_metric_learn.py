@@ -75,17 +75,12 @@ def rows_for(name):
     return ROWS.get(name, (np.arange(60), Y))
 
 
-def points_for(name):
-    rows, *labels = rows_for(name)
-    return (X[rows], *labels)
-
-
 def fitted(name, *, by_rows=False, **parameters):
     """A learner that was shown points, or row numbers for a preprocessor."""
+    rows, *labels = rows_for(name)
     if by_rows:
-        rows, *labels = rows_for(name)
         return make(name, preprocessor=X, **parameters).fit(rows, *labels)
-    return make(name, **parameters).fit(*points_for(name))
+    return make(name, **parameters).fit(X[rows], *labels)
 
 
 # All learners
