@@ -163,7 +163,6 @@ BAD = {
         [("a", StandardScaler())],
     ],
     "rule": ["knn", 1, None],
-    (MetricClassifier, "estimator"): ["SERAPH", SERAPH, 3, KNeighborsClassifier()],
     "manifold": numbers(0),
     "n_trees": numbers(1, whole=True),
     "min_samples_leaf": numbers(1, whole=True),
@@ -376,12 +375,11 @@ def test_a_metric_as_a_function_has_a_hash_and_clusters(Estimator):
 def test_the_mapped_features_are_named_after_the_class(Estimator):
     if not hasattr(Estimator, "transform"):
         return  # maps to classes
-    frames = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
     estimator = fitted(Estimator)
     names = [f"{Estimator.__name__.lower()}{k}" for k in range(estimator.transform(X).shape[1])]
     assert list(estimator.get_feature_names_out()) == names
     expected = estimator.transform(NEW)
-    for library, frame in frames.items():
+    for library, frame in (("pandas", pd.DataFrame), ("polars", pl.DataFrame)):
         mapped = estimator.set_output(transform=library).transform(NEW)
         assert isinstance(mapped, frame)
         assert list(mapped.columns) == names

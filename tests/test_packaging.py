@@ -19,20 +19,13 @@ from seraph import __main__ as command
 ROOT = Path(__file__).parents[1]
 
 
-def build(source, folder, *targets):
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-d", str(folder), *targets],
-        cwd=source,
-        check=True,
-        capture_output=True,
-    )
-    return folder
-
-
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
     pytest.importorskip("hatch_fancy_pypi_readme")
-    return build(ROOT, tmp_path_factory.mktemp("dist"))
+    folder = tmp_path_factory.mktemp("dist")
+    build = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    return folder
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,8 @@ import yaml
 from seraph import __version__
 
 ROOT = Path(__file__).parents[1]
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
-    "optional-dependencies"
-]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
 
 
 def workflow(name):
@@ -76,8 +75,7 @@ def test_files_that_name_the_version_name_one():
 
 def test_the_readme_leads_to_pages_of_the_site_that_are_there():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    site = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
-    links = re.findall(rf"{site['Documentation']}/en/latest/(\w+).html#?([\w-]*)", text)
+    links = re.findall(rf"{PROJECT['urls']['Documentation']}/en/latest/(\w+).html#?([\w-]*)", text)
     assert len(links) > 10
     for page, anchor in links:
         lines = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").splitlines()
@@ -87,15 +85,14 @@ def test_the_readme_leads_to_pages_of_the_site_that_are_there():
 
 def test_the_conda_recipe_needs_what_the_package_needs():
     recipe = yaml.safe_load((ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = [f"python{project['requires-python']}", *project["dependencies"]]
+    needed = [f"python{PROJECT['requires-python']}", *PROJECT["dependencies"]]
     run = [
         line.replace("${{ python_min }}", recipe["context"]["python_min"])
         for line in recipe["requirements"]["run"]
     ]
     assert [line.replace(" ", "") for line in run] == needed
     assert recipe["context"]["version"] == __version__
-    commands = {f"{name} = {target}" for name, target in project["scripts"].items()}
+    commands = {f"{name} = {target}" for name, target in PROJECT["scripts"].items()}
     assert set(recipe["build"]["python"]["entry_points"]) == commands
     bounds = {re.sub(r".*\s", "", line) for line in recipe["requirements"]["run_constraints"]}
     extras = {one for extra in EXTRAS.values() for one in extra if not one.startswith("seraph")}

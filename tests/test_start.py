@@ -18,20 +18,12 @@ HEAVY = {
 }  # fmt: skip
 
 
-def run(code):
-    """Run code in a new process, and return what it prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
-    )
-    return done.stdout
-
-
 def modules_after(code):
-    """The modules that code loads, beyond those of Python's own start."""
-    listed = run(
-        f"import sys\nbefore = set(sys.modules)\n{code}\nprint(*sorted(set(sys.modules) - before))"
-    )
-    return set(listed.splitlines()[-1].split())
+    """The modules that code loads in a new process, beyond those of Python's own start."""
+    lines = ["import sys", "before = set(sys.modules)", code, "print(*set(sys.modules) - before)"]
+    run = [sys.executable, "-c", "\n".join(lines)]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=300)
+    return set(done.stdout.splitlines()[-1].split())
 
 
 def modules_of_command(words, code=0):

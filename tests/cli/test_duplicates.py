@@ -77,14 +77,6 @@ def test_groups_and_pairs_are_written(folder, person):
     assert (group[pairs["i"]].to_numpy() == group[pairs["j"]].to_numpy()).all()
 
 
-def turned(path, places):
-    """Turn some answers of a file round; return them as a table."""
-    table = pd.read_csv(path)
-    table.loc[places, "similar"] = 1 - table.loc[places, "similar"]
-    table.to_csv(path, index=False)
-    return table.loc[places]
-
-
 def surest(n):
     """Places of answered pairs whose answers are beyond doubt: of equal or of unlike names."""
     table = pd.read_csv("answers.csv")
@@ -93,7 +85,10 @@ def surest(n):
 
 
 def test_answers_that_look_wrong_are_listed_and_corrected(folder, person):
-    wrong = turned("answers.csv", surest(3))
+    answers, places = pd.read_csv("answers.csv"), surest(3)
+    answers.loc[places, "similar"] = 1 - answers.loc[places, "similar"]
+    answers.to_csv("answers.csv", index=False)
+    wrong = answers.loc[places]
     done = ok(*FIND, "-o", "found.csv")
     listed = done.out.split("set aside")[1].split("What matters")[0]
     assert all(name in listed for name in [*wrong["id_i"], *wrong["id_j"]])

@@ -21,10 +21,6 @@ SOLVERS = {"low-rank": low_rank, "spg": spg, "projected-gradient": projected_gra
 STEPS = ["supervised", "first m-step", "later m-step"]
 
 
-def ignore(step, P):
-    pass
-
-
 @pytest.fixture
 def small(wine):
     """Half of the wines, and half of their features."""
@@ -45,8 +41,8 @@ def first(frame, rank=None):
     return frame.start(1.0, rank or len(frame.covariance))
 
 
-def run(name, F, P, max_iter=2000, tol=1e-7, **more):
-    return SOLVERS[name](F, P, max_iter=max_iter, tol=tol, callback=ignore, **more)
+def run(name, F, P, max_iter=2000, tol=1e-7, callback=lambda step, P: None, **more):
+    return SOLVERS[name](F, P, max_iter=max_iter, tol=tol, callback=callback, **more)
 
 
 def step_of(data, step):
@@ -153,9 +149,7 @@ def test_low_rank_stalls_where_rounding_hides_the_rest_and_says_so(wine):
 def test_few_iterations_are_not_exceeded_and_count_as_unconverged(wine, name):
     F, frame = pose(wine, mu=0.05)
     seen = []
-    result = SOLVERS[name](
-        F, first(frame), max_iter=3, tol=1e-12, callback=lambda step, P: seen.append((step, P))
-    )
+    result = run(name, F, first(frame), 3, 1e-12, lambda step, P: seen.append((step, P)))
     assert [step for step, _ in seen] == result.steps
     assert len(seen) == 3
     assert not result.converged
