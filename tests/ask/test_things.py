@@ -27,32 +27,24 @@ def root(tmp_path):
     return folder
 
 
-def kinds(root, *ids):
-    things = RowThings(ids, {}, Files.below(root, ids))
-    return [things.card(row)["kind"] for row in range(len(ids))]
+def below(root, *ids):
+    return RowThings(ids, {}, Files.below(root, ids))
 
 
 def test_files_are_found_by_their_name_with_or_without_suffix(root):
     ids = ["a.png", "a", "deep/b.JPG", "deep/b", "c", "d.wav", "e"]
     expected = ["image"] * 4 + ["text", "sound", "image"]
-    assert kinds(root, *ids, "nobody") == [*expected, "missing"]
+    things = below(root, *ids, "nobody")
+    assert [things.card(row)["kind"] for row in range(8)] == [*expected, "missing"]
 
 
 @pytest.mark.parametrize("name", ["../secret.png", "deep/../../secret", "/etc/passwd", "", "page"])
 def test_nothing_outside_the_folder_and_no_page_is_found(root, name):
-    things = RowThings([name], {}, Files.below(root, [name]))
+    things = below(root, name)
     assert not things.shown(0)
     assert things.card(0)["kind"] == "missing"
     assert things.picture(0, "large") is None
     assert things.path(0, "sound") is None
-
-
-def test_a_file_that_goes_away_is_no_longer_asked_about(root):
-    things = RowThings(["a"], {}, Files.below(root, ["a"]))
-    assert things.picture(0, "large") is not None
-    (root / "a.png").unlink()
-    assert things.picture(0, "large") is None
-    assert not things.shown(0)
 
 
 def test_pictures_are_scaled_and_turned(root):
@@ -60,7 +52,7 @@ def test_pictures_are_scaled_and_turned(root):
     exif = Image.Exif()
     exif[0x0112] = 6  # a camera held upright
     turned.save(root / "big.jpg", exif=exif)
-    things = RowThings(["big", "a"], {}, Files.below(root, ["big", "a"]))
+    things = below(root, "big", "a")
     for size, side in (("large", 960), ("small", 160)):
         data, kind = things.picture(0, size)
         image = Image.open(io.BytesIO(data))
@@ -70,13 +62,16 @@ def test_pictures_are_scaled_and_turned(root):
     assert (Image.open(io.BytesIO(data)).size, kind) == ((40, 30), "image/png")
 
 
-def test_what_is_not_a_picture_is_not_passed_on(root):
+def test_what_is_not_a_picture_or_went_away_is_not_asked_about(root):
     (root / "fake.png").write_bytes(b"<script>alert(1)</script>")
-    things = RowThings(["fake"], {}, Files.below(root, ["fake"]))
+    things = below(root, "fake", "a")
     assert things.shown(0)
-    assert things.picture(0, "large") is None
-    assert not things.shown(0)  # now that this is known
-    assert things.card(0)["kind"] == "missing"
+    assert things.picture(1, "large") is not None
+    (root / "a.png").unlink()
+    for row in range(2):
+        assert things.picture(row, "large") is None
+        assert not things.shown(row)  # now that this is known
+        assert things.card(row)["kind"] == "missing"
 
 
 def test_cells_are_text_and_one_column_alone_is_a_text():

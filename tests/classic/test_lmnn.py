@@ -31,13 +31,8 @@ def literal_objective(X, y, L, *, n_neighbors=3, push_weight=0.5):
 
 def triples_of(X, y, *, n_neighbors=3, push_weight=0.5, width=1e-9):
     order = np.argsort(y, kind="stable")
-    return Triples(
-        X[order],
-        y[order],
-        n_neighbors=n_neighbors,
-        push_weight=push_weight,
-        width=width,
-    )
+    settings = {"n_neighbors": n_neighbors, "push_weight": push_weight, "width": width}
+    return Triples(X[order], y[order], **settings)
 
 
 @pytest.mark.parametrize("n_neighbors", [3, 20])

@@ -17,14 +17,13 @@ SOME = np.where(np.arange(60) % 5 == 0, -1, Y)
 
 
 def test_sampled_pairs_are_distinct_and_of_the_right_kind():
-    y = SOME
-    a, b, c, d = Constraints(y).positive_negative_pairs(50, random_state=0)
-    assert (y[a] == y[b]).all()
-    assert (y[c] != y[d]).all()
+    a, b, c, d = Constraints(SOME).positive_negative_pairs(50, random_state=0)
+    assert (SOME[a] == SOME[b]).all()
+    assert (SOME[c] != SOME[d]).all()
     assert (a != b).all()
-    assert min(y[np.concatenate([a, b, c, d])]) >= 0
+    assert min(SOME[np.concatenate([a, b, c, d])]) >= 0
     assert len(set(zip(a, b, strict=True))) == len(set(zip(c, d, strict=True))) == 50
-    again = Constraints(y).positive_negative_pairs(50, random_state=0)
+    again = Constraints(SOME).positive_negative_pairs(50, random_state=0)
     assert_array_equal(a, again[0])
 
 
@@ -40,14 +39,13 @@ def test_too_few_pairs_give_all_of_them_and_a_warning():
 
 
 def test_triplets_join_the_nearest_of_both_kinds():
-    y = SOME
-    triplets = Constraints(y).generate_knntriplets(X, 2, 3)
-    known = np.flatnonzero(y >= 0)
+    triplets = Constraints(SOME).generate_knntriplets(X, 2, 3)
+    known = np.flatnonzero(SOME >= 0)
     assert len(triplets) == 6 * len(known)
     for a in known[:10]:
         order = known[np.argsort(np.linalg.norm(X[known] - X[a], axis=1), kind="stable")]
-        alike = [j for j in order if j != a and y[j] == y[a]]
-        others = [j for j in order if y[j] != y[a]]
+        alike = [j for j in order if j != a and SOME[j] == SOME[a]]
+        others = [j for j in order if SOME[j] != SOME[a]]
         mine = triplets[triplets[:, 0] == a]
         reach = [np.linalg.norm(X[a] - X[kind]) for kind in (alike[1], others[2])]
         assert (np.linalg.norm(X[mine[:, 1]] - X[a], axis=1) <= reach[0] + 1e-9).all()
@@ -60,15 +58,14 @@ def test_triplets_join_the_nearest_of_both_kinds():
 
 
 def test_chunks_are_of_one_class_and_of_one_size():
-    y = SOME
-    chunks = Constraints(y).chunks(n_chunks=9, chunk_size=3, random_state=0)
-    assert (chunks[y == -1] == -1).all()
+    chunks = Constraints(SOME).chunks(n_chunks=9, chunk_size=3, random_state=0)
+    assert (chunks[SOME == -1] == -1).all()
     for chunk in range(9):
-        members = y[chunks == chunk]
+        members = SOME[chunks == chunk]
         assert len(members) == 3
         assert len(set(members)) == 1
     with pytest.raises(ValueError, match="maximum number of chunks is"):
-        Constraints(y).chunks(n_chunks=100)
+        Constraints(SOME).chunks(n_chunks=100)
 
 
 # Thresholds
