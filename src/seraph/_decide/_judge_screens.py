@@ -140,7 +140,14 @@ def judge_screens(
     rows = Rows.of(X).require(screens, "screens", np.shape(screens)[-1])
     same, known = answers_of_first(answers, rows.shape)
     chances = check_chances(chances, rows.shape)
-    _check_enough(same, known)
+    n_screens, n_same = known.any(axis=1).sum(), (same & known).sum()
+    n_other = known.sum() - n_same
+    if n_screens < _FEWEST or min(n_same, n_other) < _FEWEST_OF_KIND:
+        raise ValueError(
+            f"A judgment needs at least {_FEWEST} answered screens, with {_FEWEST_OF_KIND} rows "
+            f"like the first ones and as many that are not; got {n_screens} screens, with "
+            f"{n_same} and {n_other}. Answer more screens."
+        )
     n = _num_samples(X)
     # The rows of the screens and of pairs that stand for all are enough of the table.
     sample = np.random.default_rng(0).permutation(n)[:_ROWS]
@@ -167,17 +174,6 @@ def judge_screens(
         likelihood,
         order[least[order] < _DOUBTFUL],
     )
-
-
-def _check_enough(same: Array, known: Array) -> None:
-    n_same, n_known = int((same & known).sum()), int(known.sum())
-    n_screens = int(known.any(axis=1).sum())
-    if n_screens < _FEWEST or min(n_same, n_known - n_same) < _FEWEST_OF_KIND:
-        raise ValueError(
-            f"A judgment needs at least {_FEWEST} answered screens, with {_FEWEST_OF_KIND} rows "
-            f"like the first ones and as many that are not; got {n_screens} screens, with "
-            f"{n_same} and {n_known - n_same}. Answer more screens."
-        )
 
 
 def _held_out_ranks(

@@ -44,8 +44,6 @@ _HARDLY_ANY_PENALTY = 1e6
 _LARGEST = 700.0
 # A rate that differs from its target by less than this reaches it: sums of weights are rounded.
 _ROUNDING = 1e-12
-
-
 # Strength of the prior, rho: chosen on the sets for choosing.
 _RIDGE = 20.0
 # Least weight of the distance: identical points must be alike.
@@ -171,12 +169,6 @@ def choose_threshold(distances: Array, similar: Array, weights: Array, aim: Aim)
     """Choose the distance up to which to call pairs similar, half-way between two of them.
 
     It is the smallest of equals, but for a false-accept rate or a precision the largest.
-
-    Examples
-    --------
-    >>> d, similar = np.array([1.0, 2.0, 4.0]), np.array([True, True, False])
-    >>> choose_threshold(d, similar, np.ones(3), Aim("recall", 0.5))
-    1.5
     """
     values, place = np.unique(distances, return_inverse=True)
     # Of each cut between two distances: the weights of the pairs that it calls similar.

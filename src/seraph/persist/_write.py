@@ -21,13 +21,6 @@ def write_whole(
 
     `content` is text, written as UTF-8, bytes, or a function that writes to a binary file. A
     `path` to a folder, a device or a pipe raises a ValueError.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     write_whole(f"{folder}/note.txt", "Hello.").read_text()
-    'Hello.'
     """
     path = Path(path)
     if path.exists() and not path.is_file():
