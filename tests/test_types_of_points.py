@@ -140,11 +140,7 @@ TENSORS = {
 @pytest.mark.parametrize("kind", TENSORS)
 @pytest.mark.parametrize(
     "model",
-    [
-        SERAPH(),
-        MetricClassifier(),
-        PairClassifier(SERAPH(), cv=2),
-    ],
+    [SERAPH(), MetricClassifier(), PairClassifier(SERAPH(), cv=2)],
     ids=repr,
 )
 def test_tensors_of_every_kind_are_points(model, kind):

@@ -116,10 +116,7 @@ def test_held_out_pairs_tell_a_better_distance_from_a_worse_one(rng):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (
-            (16, 5, 15),
-            "worse than E (p = 0.00098), not clearly better than guessing",
-        ),
+        ((16, 5, 15), "worse than E (p = 0.00098), not clearly better than guessing"),
         ((16, 16, 15), "not clearly better than E (p = 1), not clearly better than guessing"),
         ((0, 5, 6), "not clearly better than E (p = 0.062), better than guessing (p = 0.031)."),
         ((9, 15, 40), "better than E (p = 0.031), better than guessing (p = 9.3e-10)."),

@@ -56,13 +56,8 @@ def same_metric(one, other, tolerance=1e-9):
 
 
 def refit(learner, X, y=None, **marks):
-    """Fit a copy of a learner."""
-    return fit(clone(learner), X, y, **marks)
-
-
-def fit(learner, X, y=None, **marks):
-    """Fit a learner with marks from the arguments of Marks."""
-    return learner.fit(X, y, marks=Marks(**marks, rows=X))
+    """Fit a copy of a learner with marks from the arguments of Marks."""
+    return clone(learner).fit(X, y, marks=Marks(**marks, rows=X))
 
 
 @EVERY_WAY
@@ -112,7 +107,7 @@ def test_the_probability_of_a_single_unsure_pair_becomes_its_label():
     for q in (0.2, 0.35, 0.6):
         learner = SERAPH(lam=0, eta=2.0, **STRICT)
         with pytest.warns(ConvergenceWarning, match="lam=0"):
-            fit(learner, X, pairs=[[0, 1]], labels=[q])
+            learner = refit(learner, X, pairs=[[0, 1]], labels=[q])
         assert learner.pair_proba([X]) == pytest.approx([q], abs=1e-5)
 
 
@@ -151,5 +146,6 @@ def test_a_warm_start_ends_where_a_fresh_fit_does(data, triplets, change):
     else:
         more = X[5:]
         before, marks = ({"pairs": pairs - start, "labels": similar} for start in (0, 5))
-    learner = fit(fit(SERAPH(warm_start=True, mu=0, **STRICT), X, **before), more, **marks)
-    same_metric(learner, fit(SERAPH(mu=0, **STRICT), more, **marks), tolerance=1e-4)
+    learner = refit(SERAPH(warm_start=True, mu=0, **STRICT), X, **before)
+    learner.fit(more, marks=Marks(**marks, rows=more))
+    same_metric(learner, refit(SERAPH(mu=0, **STRICT), more, **marks), tolerance=1e-4)
