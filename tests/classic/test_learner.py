@@ -67,11 +67,9 @@ IN_THE_UNIT_OF_X = {"GMML", "ITML", "LRML", "SDML", "Euclidean"}
 @each(SETTINGS, "LSML", "MLKR", "NCA")  # these weigh distances against a prior or each other
 def test_distances_grow_with_the_unit_of_the_points_or_not_at_all(learner, factor, rng, capsys):
     points, y = classes(rng)
-    if learner.get_params().get("prior") == "covariance":  # the unit is that of the covariance
-        factor_of_distances = 1.0
-    else:
-        factor_of_distances = factor if name_of(learner) in IN_THE_UNIT_OF_X else 1.0
-    expected = factor_of_distances * distances(learner, points, y)
+    grow = name_of(learner) in IN_THE_UNIT_OF_X
+    grow &= learner.get_params().get("prior") != "covariance"  # whose unit is that of X
+    expected = (factor if grow else 1.0) * distances(learner, points, y)
     np.testing.assert_allclose(distances(learner, factor * points, y), expected, rtol=1e-5)
     assert capsys.readouterr().out == ""
 
@@ -89,9 +87,8 @@ def test_distances_grow_with_the_unit_of_the_points_or_not_at_all(learner, facto
     "RFD",
 )
 def test_unlabeled_rows_have_no_influence(learner, rng):
-    if learner.get_params().get("prior") == "covariance" or learner.get_params().get(
-        "n_components"
-    ):
+    settings = learner.get_params()
+    if settings.get("prior") == "covariance" or settings.get("n_components"):
         return  # of all rows
     points, y = classes(rng)
     more = np.vstack([points[:10], 50.0 * rng.normal(size=(9, 3)), points[10:]])

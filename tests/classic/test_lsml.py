@@ -47,13 +47,8 @@ def test_many_rows_make_as_many_quadruplets_as_asked_for_in_little_memory():
 
 def quadruplets_of(X, y, n=60, seed=0):
     rng = np.random.default_rng(seed)
-    similar, dissimilar = all_pairs(PairLabels.make(len(X), y))
-    return np.hstack(
-        [
-            similar[rng.integers(len(similar), size=n)],
-            dissimilar[rng.integers(len(dissimilar), size=n)],
-        ]
-    )
+    kinds = all_pairs(PairLabels.make(len(X), y))
+    return np.hstack([pairs[rng.integers(len(pairs), size=n)] for pairs in kinds])
 
 
 def literal_objective(A, X, rows, gamma, prior):

@@ -54,10 +54,10 @@ def test_distances_after_the_matrix_are_the_learned_ones(prepare):
 
 
 def test_a_classifier_gives_the_map_of_its_learner():
-    model = MetricClassifier(make_pipeline(StandardScaler(), SERAPH())).fit(X, SOME)
-    np.testing.assert_array_equal(to_matrix(model), to_matrix(model.estimator_))
-    model = PairClassifier(make_pipeline(StandardScaler(), SERAPH()), cv=2).fit(X, SOME)
-    np.testing.assert_array_equal(to_matrix(model), to_matrix(model.estimator_))
+    learner = make_pipeline(StandardScaler(), SERAPH())
+    for model in (MetricClassifier(learner), PairClassifier(learner, cv=2)):
+        model.fit(X, SOME)
+        np.testing.assert_array_equal(to_matrix(model), to_matrix(model.estimator_))
 
 
 @pytest.mark.parametrize("unit_length", [False, True])
@@ -97,8 +97,8 @@ def test_what_is_no_linear_map_is_refused():
     ("settings", "reason"),
     [
         ({"n_components": 2}, "n_components needs X"),
-        ({"n_components": 7, "X": X}, "at least 1 and at most 6"),
-        ({"n_components": 0, "X": X}, "at least 1 and at most 6"),
+        ({"n_components": 7, "X": X}, "at least 1 and of at most 6"),
+        ({"n_components": 0, "X": X}, "at least 1 and of at most 6"),
         ({"n_components": 2, "X": X[:1]}, "minimum of 2 is required"),
         ({"n_components": 2, "X": X[:, :5]}, "X has 5 features, but .* expecting 6"),
         ({"n_components": 2, "X": np.full_like(X, np.nan)}, "contains NaN"),
