@@ -326,8 +326,8 @@ def curves(log, picture=None):
     stamp, rows = read_log(log)
     results, text = Results(rows), ""
     settings = sorted({setting for _, setting, _ in results.values}, key=order_of)
-    methods = [name for name in METHODS if any(key[2] == name for key in results.values)]
-    methods += [f"{name}/new" for name in methods] if any("classes" in s for s in settings) else []
+    methods = list(dict.fromkeys(method for *_, method in results.values))
+    methods.sort(key=lambda name: (name.endswith("/new"), name in METHODS))  # your own come first
     for kind in dict.fromkeys(KINDS.values()):
         for measure, title in MEASURES.items():
             body = [[m, *(gain(results, s, kind, measure, m) for s in settings)] for m in methods]
