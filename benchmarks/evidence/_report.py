@@ -422,7 +422,7 @@ def write_report(log, docs):
     group = "sets for judging" if judged else "sets for choosing (these figures judge nothing)"
     samplings = results.count_samplings()
     about = (
-        f"{len(results.sets)} sets ({group}); {samplings} samplings, 10 of slow methods. "
+        f"{len(results.sets)} sets ({group}); {samplings} samplings, at most 10 of slow methods. "
         f"A learner sees at most {SEEN:,} rows, and at most {JUDGED} others judge it. "
         f"Looks at sets for judging so far: {len(looks.splitlines()) - 1}. *{stamp}.*\n"
     )

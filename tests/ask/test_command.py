@@ -13,8 +13,8 @@ from PIL import Image
 
 from seraph import load
 from seraph._apps.cli import _ask
-from tests.helpers.ask import answer_truly, clusters
-from tests.helpers.command import refusal, seraph
+from tests.helpers.ask import answer_truly, clusters, names, session
+from tests.helpers.command import ok, refusal, seraph
 from tests.helpers.people import people
 
 X, y = clusters(20)
@@ -75,6 +75,19 @@ def learn(kept):
     done = seraph(*words[:-2], "--no-check")
     assert done.code == 0, done.err
     return line
+
+
+def test_minus_one_can_be_the_name_of_a_class(here):
+    pd.DataFrame(X, columns=NAMES, index=names(20)).to_csv("t.csv", index_label="id")
+    with session(here / "names.csv", X, classes=("-1", "0")) as opened:
+        for _ in range(2):
+            key = opened.state()["question"]["key"]
+            said = ["-1" if y[int(row)] == 0 else "0" for row in key.split("-")]
+            opened.answer(key, said)
+        kinds = opened.state()["counts"]["kinds"]
+    done = ok("fit", "t.csv", "--id", "id", "--labels", "names.csv", "-o", "m.skops", "--no-check")
+    assert f"2: -1 ({kinds['-1']}), 0 ({kinds['0']})" in done.out
+    assert kinds["-1"] > 1
 
 
 def test_a_table_with_a_folder_of_pictures(run):
